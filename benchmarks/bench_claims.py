@@ -122,7 +122,7 @@ def fill_database(n_pairs: int, *, judged: bool = True) -> None:
             )
             cursor.execute(
                 "INSERT INTO annotation_judgement"
-                " (key, pair_id, membership_id, revision, current, grade, cannot_reason, note, spans, standing,"
+                " (key, pair_id, membership_id, revision, current, grade, cannot_reason, note, spans, status,"
                 " late, after_deadline, guideline_version, device, judged_at, received_at) "
                 f"SELECT {key}, p.id,"
                 f" {first} + (p.position * 7 + {k} * 13) %% {ANNOTATORS}, 1, %s, 1, '', '', '[]', "

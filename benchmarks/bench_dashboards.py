@@ -253,7 +253,7 @@ def insert_judgements(rng: Any, first_pair: int, members: list[int], n: int, now
             )
         ):
             moment = datetime.fromtimestamp(t, UTC)
-            standing = "too fast" if i % 997 == 0 else "counted"
+            status = "too fast" if i % 997 == 0 else "counted"
             yield (
                 uuid.UUID(int=i).hex,
                 first_pair + p,
@@ -264,10 +264,10 @@ def insert_judgements(rng: Any, first_pair: int, members: list[int], n: int, now
                 "",
                 "",
                 "[]",
-                standing,
+                status,
                 False,
                 False,
-                900 if standing == "too fast" else ms,
+                900 if status == "too fast" else ms,
                 0,
                 500,
                 ms + 500,
@@ -281,7 +281,7 @@ def insert_judgements(rng: Any, first_pair: int, members: list[int], n: int, now
     insert_rows(
         "annotation_judgement",
         "key, pair_id, membership_id, revision, current, grade, cannot_reason, note, spans, "
-        "standing, late, after_deadline,"
+        "status, late, after_deadline,"
         " active_ms, idle_ms, hidden_ms, wall_ms, server_ms, guideline_version, device, judged_at, received_at",
         rows(),
     )
@@ -295,7 +295,7 @@ def insert_judgements(rng: Any, first_pair: int, members: list[int], n: int, now
         )
         made = (
             "(SELECT COUNT(*) FROM annotation_judgement j WHERE j.pair_id = annotation_pair.id "
-            "AND j.standing = 'counted')"
+            "AND j.status = 'counted')"
         )
         cursor.execute(
             f"UPDATE annotation_pair SET counted = {made}, open_slots = needed - {made}, started = %s WHERE id < %s",

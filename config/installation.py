@@ -178,7 +178,7 @@ def sessions_page(request: SignedInRequest) -> HttpResponse:
             },
             choices=[
                 RowFilter(
-                    "standing",
+                    "status",
                     _("Status"),
                     [("good", _("valid")), ("over", _("expired"))],
                     _filter_tokens,
@@ -193,10 +193,10 @@ def sessions_page(request: SignedInRequest) -> HttpResponse:
     return render(request, "config/sessions.html", context)
 
 
-def _filter_tokens(tokens: QuerySet[ApiTokenRow], standing: str) -> QuerySet[ApiTokenRow]:
-    """standing: good or over."""
+def _filter_tokens(tokens: QuerySet[ApiTokenRow], status: str) -> QuerySet[ApiTokenRow]:
+    """status: good or over."""
     over = Q(expires_at__lte=timezone.now())
-    return tokens.filter(over) if standing == "over" else tokens.exclude(over)
+    return tokens.filter(over) if status == "over" else tokens.exclude(over)
 
 
 def _end_access(request: SignedInRequest) -> None:

@@ -156,7 +156,7 @@ def fill(world: World) -> None:
         completion_code=SHORT[:40],
     )
     GuidelineVersion.objects.update(note=SHORT)
-    Membership.objects.update(note=LONG, standing_reason=LONG)
+    Membership.objects.update(note=LONG, status_reason=LONG)
     Invitation.objects.update(name=SHORT, email=f"{SHORT}@example.org")
     Pair.objects.filter(pk=pair.pk).update(
         kind="gold",

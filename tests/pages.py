@@ -310,7 +310,7 @@ def prepare(n_judgements: int = 260) -> None:
     do(recipes.request_release(saved[0], user=manager))
     disputed = (
         Pair.objects.filter(
-            campaign=campaign, judgements__in=Judgement.objects.filter(standing="counted")
+            campaign=campaign, judgements__in=Judgement.objects.filter(status="counted")
         )
         .order_by("pk")
         .first()

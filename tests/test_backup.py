@@ -59,7 +59,7 @@ JUDGED = """
 import json
 from annotation.models import Judgement
 rows = Judgement.objects.filter(membership__user__username="eve").order_by("pk")
-print(json.dumps(list(rows.values("pk", "key", "pair", "lease", "grade", "standing", "current", "judged_at")), default=str))
+print(json.dumps(list(rows.values("pk", "key", "pair", "lease", "grade", "status", "current", "judged_at")), default=str))
 """
 """What eve's judgements hold, in their order."""
 RELEASED = """

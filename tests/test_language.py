@@ -294,3 +294,29 @@ def test_the_places_of_annotators_messages_exist() -> None:
         for start in catalogues.MANAGER_PATHS
         if not any(place.startswith(start) for place in places)
     ] == []
+
+
+REPLACED_NAMES = re.compile(r"(?<![a-z])standings?(?![a-z])|Standing")
+"""Terms that the glossary replaced, in names and texts of the program."""
+
+
+def test_no_name_in_the_program_is_a_replaced_term() -> None:
+    """Migrations and columns of older releases keep the names they had."""
+    found = [
+        f"{path.relative_to(catalogues.ROOT)}:{number}: {line.strip()}"
+        for folder in (
+            "pooling",
+            "annotation",
+            "analysis",
+            "config",
+            "assay",
+            "static",
+            "templates",
+        )
+        for path in sorted((catalogues.ROOT / folder).rglob("*"))
+        if path.suffix in (".py", ".html", ".txt", ".js", ".css")
+        and not {"migrations", "vendor", "words"} & set(path.parts)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if REPLACED_NAMES.search(line) and "VERSION_1" not in line
+    ]
+    assert found == []

@@ -331,7 +331,7 @@ def test_topics_removed_before_leave_and_the_trail_says_so(upgraded):
 def test_people_go_on_where_they_were(upgraded):
     bob = Membership.objects.select_related("campaign", "user").get(pseudonym="bob")
     outcome = submit(bob, Lease.objects.get(membership=bob, state="live"), 1)
-    assert outcome.judgement.standing == "counted", "reserved before its topic was left out"
+    assert outcome.judgement.status == "counted", "reserved before its topic was left out"
     served = assignment.refill_leases(bob, want=5, held=[])
     assert {
         (row.pair.entry.topic.topic_id, row.pair.entry.docno)

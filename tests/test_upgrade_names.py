@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from analysis.models import Report
+from annotation.models import Judgement, Membership
 from tests.commands import call_command
 from tests.databases import own_database, undone
 
@@ -19,6 +21,7 @@ BEFORE = [
     ("annotation", "0027_gold_rule"),
     ("analysis", "0003_release_content_digest"),
 ]
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 OTHERS = {"auth", "contenttypes", "sessions", "admin"}
 
 
@@ -51,6 +54,7 @@ def upgraded(installation):
 
 def fill(apps: Any) -> None:
     collection = apps.get_model("pooling.Collection").objects.create(slug="old", name="Old")
+    fill_campaign(apps, collection)
     reports = apps.get_model("analysis.Report").objects
     holes = {"total": 2, "per_topic": {"t1": 2}}
     reports.create(
@@ -101,6 +105,62 @@ def fill(apps: Any) -> None:
     )
 
 
+def fill_campaign(apps: Any, collection: Any) -> None:
+    """A campaign with one pair, judged by a paused annotator who was too fast."""
+
+    def make(name: str, /, **fields: Any) -> Any:
+        return apps.get_model(name).objects.create(**fields)
+
+    topic = make("pooling.Topic", collection=collection, topic_id="t1", text="one", position=0)
+    pool = make("pooling.Pool", collection=collection, name="pool", depth=1, n_pairs=1)
+    entry = make(
+        "pooling.PoolEntry",
+        pool=pool,
+        topic=topic,
+        docno="d1",
+        best_rank=1,
+        priority=0,
+        position=0,
+    )
+    campaign = make(
+        "annotation.Campaign",
+        slug="old",
+        name="Old",
+        collection=collection,
+        pool=pool,
+        scale=[],
+        created_by=make("auth.User", username="manager", password="!"),
+    )
+    ada = make(
+        "annotation.Membership",
+        campaign=campaign,
+        user=make("auth.User", username="ada", password="!"),
+        role="annotator",
+        pseudonym="ada",
+        status="paused",
+        status_reason="clicks",
+    )
+    pair = make(
+        "annotation.Pair",
+        campaign=campaign,
+        entry=entry,
+        topic_row=topic.pk,
+        priority=0,
+        position=0,
+        needed=1,
+        open_slots=1,
+    )
+    make(
+        "annotation.Judgement",
+        key="00000000-0000-4000-8000-000000000000",
+        pair=pair,
+        membership=ada,
+        grade=1,
+        status="too fast",
+        judged_at=NOW,
+    )
+
+
 def report(title: str) -> Report:
     return Report.objects.get(title=title)
 
@@ -138,3 +198,9 @@ def test_stored_reports_have_the_new_names_of_options(upgraded):
     assert board.command.endswith("--metadata=order.tsv --family-size=9")
     assert board.result == {"family_size": 9, "order": ["a"]}
     assert report("study").parameters["values"] == {"min_tau": 0.8, "min_relevant": 2}
+
+
+def test_annotators_and_judgements_keep_their_status(upgraded):
+    ada = Membership.objects.get(pseudonym="ada")
+    assert (ada.status, ada.status_reason) == (Membership.Status.PAUSED, "clicks")
+    assert Judgement.objects.get().status == Judgement.Status.TOO_FAST

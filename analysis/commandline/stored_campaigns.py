@@ -174,7 +174,7 @@ def read_counted_judgements(
     only = read_topic_filter(command, options, rows.topics, f"the judgements of {slug}")
     rows = rows.where(
         (rows.grade != NO_GRADE)
-        & (rows.standing != EXTRA)
+        & (rows.status != EXTRA)
         & topic_row_mask(rows.topics, rows.topic, only)
     )
     slow_enough = ~(rows.active < (options["min_seconds"] or 0))
@@ -182,8 +182,8 @@ def read_counted_judgements(
     table = rows_to_label_table(rows, n_grades=n_grades, only=slow_enough & wanted)
     dropped = DroppedCounts(
         repeated=0,  # older revisions are skipped
-        too_fast=int(((rows.standing == TOO_FAST) | (rows.counts & ~slow_enough)).sum()),
-        excluded=int((rows.standing == EXCLUDED).sum()),
+        too_fast=int(((rows.status == TOO_FAST) | (rows.counts & ~slow_enough)).sum()),
+        excluded=int((rows.status == EXCLUDED).sum()),
         gold=int((rows.counts & slow_enough & ~wanted).sum()),
         emptied_pairs=len(np.unique(rows.pair)) - table.n_pairs,
     )

@@ -51,7 +51,7 @@ def compute_annotator_columns(rows: JudgementRows, n_grades: int) -> AnnotatorCo
     kept, graded, fast = (
         counted_before_exclusion(rows),
         rows.grade != NO_GRADE,
-        rows.standing == TOO_FAST,
+        rows.status == TOO_FAST,
     )
 
     def number(which: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -66,7 +66,7 @@ def compute_annotator_columns(rows: JudgementRows, n_grades: int) -> AnnotatorCo
         n=number(rows.counts),
         n_kept=number(kept),
         n_fast=n_fast,
-        n_cannot=number(rows.standing == CANNOT_JUDGE),
+        n_cannot=number(rows.status == CANNOT_JUDGE),
         n_extra=number(graded & ~kept) - n_fast,
         n_topics=count_distinct_by_group(person, rows.topic, size, len(rows.topics)),
         active_s=np.bincount(person, weights=np.nan_to_num(rows.active), minlength=size).astype(
@@ -84,7 +84,7 @@ def compute_annotator_columns(rows: JudgementRows, n_grades: int) -> AnnotatorCo
 def counted_before_exclusion(rows: JudgementRows) -> NDArray[np.bool_]:
     """Return for each row, in an array of shape (n,), whether it counts or counted until its
     annotator was excluded."""
-    return rows.counts | ((rows.standing == EXCLUDED) & (rows.grade != NO_GRADE))
+    return rows.counts | ((rows.status == EXCLUDED) & (rows.grade != NO_GRADE))
 
 
 def count_distinct_by_group(

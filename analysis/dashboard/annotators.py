@@ -81,8 +81,8 @@ class AnnotatorSummary:
         """Return whether the annotator failed the qualification test and waits for a manager."""
         member = self.membership
         return (
-            member.standing == Membership.Standing.PAUSED
-            and member.standing_reason == FAILED_MESSAGE
+            member.status == Membership.Status.PAUSED
+            and member.status_reason == FAILED_MESSAGE
             and member.qualified_at is None
         )
 
@@ -146,7 +146,7 @@ def list_annotators(
         names,
         known,
         gold,
-        [(member.pk, member.standing) for member in members],
+        [(member.pk, member.status) for member in members],
     )
     figures = live.derived(
         "people",
@@ -231,7 +231,7 @@ def _member_summary(
     )
     below = live.derived("clearly below", lambda: find_outliers(list(agreements.values())))
     cohort = live.derived("cohort", lambda: _cohort_figures(live, names, list(agreements.values())))
-    agreement = of_excluded.get(name) if member.standing == Membership.Standing.EXCLUDED else None
+    agreement = of_excluded.get(name) if member.status == Membership.Status.EXCLUDED else None
     own = get_annotator_figures(get_annotator_columns(live, len(names)), name, len(names))
     return _build_summary(
         member, own, cohort, agreement or agreements.get(name), known, gold, below.get(name, False)
@@ -357,7 +357,7 @@ def _build_summary(
     below_others: bool,
 ) -> AnnotatorSummary:
     own_counts, n = own.counts, own.n_kept
-    is_out = member.standing == Membership.Standing.EXCLUDED
+    is_out = member.status == Membership.Status.EXCLUDED
     q1, median, q3 = own.quartiles or (None, None, None)
     gold = known.get("gold")
     others_counts = cohort.counts if is_out else cohort.counts - own_counts

@@ -87,6 +87,6 @@ def compute_time_shares(rows: JudgementRows) -> TimeShares:
         idle_h=float(np.nansum(rows.idle[known])) / 3600,
         hidden_h=float(np.nansum(rows.hidden[known])) / 3600,
         n=int(known.sum()),
-        too_fast=int((rows.standing == TOO_FAST).sum()),
+        too_fast=int((rows.status == TOO_FAST).sum()),
         unknown=int((np.isnan(rows.active) & (rows.grade != NO_GRADE)).sum()),
     )

@@ -293,7 +293,7 @@ def label_page(
             ),
             choice(
                 "state",
-                _("Standing"),
+                _("Status"),
                 [(state, str(words)) for state, words in STATE_CHOICES],
                 matches_state,
             ),

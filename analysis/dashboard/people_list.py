@@ -86,7 +86,7 @@ def build_rows(people: Sequence[AnnotatorSummary], grades: list[str]) -> list[An
 
 def matches_filter(person: AnnotatorSummary, which: str) -> bool:
     """Return whether the annotator matches the filter. which: one of WHICH."""
-    return bool(person.flags) if which == FLAGGED else person.membership.standing == which
+    return bool(person.flags) if which == FLAGGED else person.membership.status == which
 
 
 def searchable_text(person: AnnotatorSummary) -> str:

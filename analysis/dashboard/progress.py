@@ -109,10 +109,10 @@ def count_slots(campaign: Campaign, live: CampaignSnapshot) -> SlotCounts:
 
 def _compute_slots(campaign: Campaign, live: CampaignSnapshot) -> SlotCounts:
     size, n = len(live.pairs), campaign.judgements_per_pair
-    counted = np.bincount(live.pair[live.rows.standing == COUNTED], minlength=size)
+    counted = np.bincount(live.pair[live.rows.status == COUNTED], minlength=size)
     unjudgeable = np.zeros(size, dtype=bool)
     cannot = np.flatnonzero(
-        np.bincount(live.pair[live.rows.standing == CANNOT_JUDGE], minlength=size) >= n
+        np.bincount(live.pair[live.rows.status == CANNOT_JUDGE], minlength=size) >= n
     )
     for start in range(0, len(cannot), BATCH):
         some = live.pairs.ids[cannot[start : start + BATCH]].tolist()
@@ -228,21 +228,17 @@ def list_fast_annotators(campaign: Campaign, live: CampaignSnapshot) -> list[Fas
     first."""
     rows = live.rows
     size = len(rows.annotators)
-    fast = np.bincount(rows.annotator[rows.standing == TOO_FAST], minlength=size)
+    fast = np.bincount(rows.annotator[rows.status == TOO_FAST], minlength=size)
     others = np.bincount(
-        rows.annotator[rows.counts | (rows.standing == CANNOT_JUDGE)], minlength=size
+        rows.annotator[rows.counts | (rows.status == CANNOT_JUDGE)], minlength=size
     )
     suspects = [
         FastAnnotator(name, int(n), int(n + rest))
         for name, n, rest in zip(rows.annotators, fast, others, strict=True)
         if is_many_too_fast(int(n), int(n + rest))
     ]
-    standing = (
-        {} if not suspects else dict(campaign.memberships.values_list("pseudonym", "standing"))
-    )
-    suspects = [
-        one for one in suspects if standing.get(one.pseudonym) != Membership.Standing.EXCLUDED
-    ]
+    status = {} if not suspects else dict(campaign.memberships.values_list("pseudonym", "status"))
+    suspects = [one for one in suspects if status.get(one.pseudonym) != Membership.Status.EXCLUDED]
     return sorted(suspects, key=lambda one: (-one.n_fast, one.pseudonym))
 
 

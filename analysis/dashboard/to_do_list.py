@@ -138,7 +138,7 @@ def build_to_do_list(
         .filter(campaign__in=ids)
         .order_by("pseudonym")
     )  # both counts in one query
-    for pk, pseudonym, reason in paused.values_list("campaign", "pseudonym", "standing_reason"):
+    for pk, pseudonym, reason in paused.values_list("campaign", "pseudonym", "status_reason"):
         if (n := parse_pause_reason(reason)) is None:
             waiting.setdefault(pk, []).append(pseudonym)
         else:
@@ -153,7 +153,7 @@ def build_to_do_list(
             campaign__in=ids, removed=False, without_text=True, open_slots__gt=0
         ).values_list("campaign")
     )
-    standings = _annotator_states(known)
+    statuses = _annotator_states(known)
     items: list[ToDoItem] = []
     for campaign in campaigns:
         figures = known.get(campaign.pk)
@@ -165,12 +165,12 @@ def build_to_do_list(
             textless.get(campaign.pk, 0),
         )
         if figures is not None:
-            items += _random_like_items(campaign, figures, standings) + _disputed_items(
+            items += _random_like_items(campaign, figures, statuses) + _disputed_items(
                 campaign, figures
             )
         if figures is not None and campaign.state in RUNNING_STATES:
             items += _completion_items(campaign, figures) + _too_fast_items(
-                campaign, figures, standings
+                campaign, figures, statuses
             )
     order = list(ToDoKind)
     return sorted(items, key=lambda item: order.index(item.kind))
@@ -188,9 +188,9 @@ def _annotator_states(known: Mapping[int, HomeFigures]) -> dict[tuple[int, str],
     if not names:
         return {}
     rows = Membership.objects.filter(campaign__in=list(known), pseudonym__in=names).values_list(
-        "campaign_id", "pseudonym", "standing"
+        "campaign_id", "pseudonym", "status"
     )
-    return {(campaign, pseudonym): standing for campaign, pseudonym, standing in rows}
+    return {(campaign, pseudonym): status for campaign, pseudonym, status in rows}
 
 
 def _people_items(
@@ -357,14 +357,14 @@ def _completion_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem
 
 
 def _random_like_items(
-    campaign: Campaign, figures: HomeFigures, standings: Mapping[tuple[int, str], str]
+    campaign: Campaign, figures: HomeFigures, statuses: Mapping[tuple[int, str], str]
 ) -> list[ToDoItem]:
     """Build one item per annotator whose labels look random, whether they still judge or not."""
     items = []
     suspects = [
         one
         for one in figures.like_random
-        if standings.get((campaign.pk, one.pseudonym)) != Membership.Standing.EXCLUDED
+        if statuses.get((campaign.pk, one.pseudonym)) != Membership.Status.EXCLUDED
     ]
     for one in suspects[:MAX_PEOPLE]:
         actions = [
@@ -419,13 +419,13 @@ def _describe_signs(one: RandomLikeAnnotator) -> str:
 
 
 def _too_fast_items(
-    campaign: Campaign, figures: HomeFigures, standings: Mapping[tuple[int, str], str]
+    campaign: Campaign, figures: HomeFigures, statuses: Mapping[tuple[int, str], str]
 ) -> list[ToDoItem]:
     items = []
     suspects = [
         one
         for one in figures.too_fast
-        if standings.get((campaign.pk, one.pseudonym)) == Membership.Standing.ACTIVE
+        if statuses.get((campaign.pk, one.pseudonym)) == Membership.Status.ACTIVE
     ]
     if suspects:
         n, worst = len(suspects), suspects[0]

@@ -93,8 +93,8 @@ class LabelChoices:
         back = np.array([self.takes_back(name) for name in rows.annotators], dtype=bool)[
             rows.annotator
         ]
-        back &= (rows.standing == EXCLUDED) & ~(rows.active < min_active_seconds)
-        return replace(rows, standing=np.where(back, np.int8(COUNTED), rows.standing))
+        back &= (rows.status == EXCLUDED) & ~(rows.active < min_active_seconds)
+        return replace(rows, status=np.where(back, np.int8(COUNTED), rows.status))
 
     def admits(self, rows: JudgementRows) -> NDArray[np.bool_]:
         """Return for each row, in an array of shape (n,), whether it enters labels."""

@@ -88,7 +88,7 @@ COLUMNS = (
     "idle_ms",
     "hidden_ms",
     "judged_at",
-    "standing",
+    "status",
     "guideline_version",
 )
 
@@ -402,7 +402,7 @@ def _append_new_rows(
         idle=to_seconds(columns[5])[new],
         hidden=to_seconds(columns[6])[new],
         judged_at=np.array([moment.timestamp() for moment in columns[7]], dtype=np.float64)[new],
-        standing=np.array([place[standing] for standing in columns[8]], dtype=np.int8)[new],
+        status=np.array([place[status] for status in columns[8]], dtype=np.int8)[new],
         gold=pairs.gold[index],
         guideline=np.array(columns[9], dtype=np.int32)[new],
         words=pairs.words[index],

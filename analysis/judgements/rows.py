@@ -15,12 +15,12 @@ from annotation.selectors.pairs import get_kept_pairs, get_special_pairs
 from assay.labels.judges import LABELLING_KINDS
 from assay.labels.labels import LabelTable, make_label_table
 
-STATUSES = [standing.value for standing in Judgement.Standing]
-COUNTED = STATUSES.index(Judgement.Standing.COUNTED.value)
-EXTRA = STATUSES.index(Judgement.Standing.EXTRA.value)
-TOO_FAST = STATUSES.index(Judgement.Standing.TOO_FAST.value)
-CANNOT_JUDGE = STATUSES.index(Judgement.Standing.CANNOT.value)
-EXCLUDED = STATUSES.index(Judgement.Standing.EXCLUDED.value)
+STATUSES = Judgement.Status.values
+COUNTED = STATUSES.index(Judgement.Status.COUNTED.value)
+EXTRA = STATUSES.index(Judgement.Status.EXTRA.value)
+TOO_FAST = STATUSES.index(Judgement.Status.TOO_FAST.value)
+CANNOT_JUDGE = STATUSES.index(Judgement.Status.CANNOT.value)
+EXCLUDED = STATUSES.index(Judgement.Status.EXCLUDED.value)
 NO_GRADE = -1
 ID_LISTS = ("topics", "documents", "annotators", "judges")
 """Fields of JudgementRows that hold distinct values instead of columns."""
@@ -34,7 +34,7 @@ class JudgementRows:
     topics, documents, annotators (pseudonyms): distinct IDs. topic, document, annotator: indices
     into them. judges: each annotator's JudgeKind. judgement, pair, member: row IDs. grade: NO_GRADE
     for "cannot judge". active, idle, hidden: seconds, NaN if unknown. judged_at: seconds since
-    1970. standing: index into STANDINGS. gold: the pair's known grade, or NO_GRADE. guideline:
+    1970. status: index into STATUSES. gold: the pair's known grade, or NO_GRADE. guideline:
     version. words: length of the document.
     """
 
@@ -53,7 +53,7 @@ class JudgementRows:
     idle: NDArray[np.float64]
     hidden: NDArray[np.float64]
     judged_at: NDArray[np.float64]
-    standing: NDArray[np.int8]
+    status: NDArray[np.int8]
     gold: NDArray[np.int16]
     guideline: NDArray[np.int32]
     words: NDArray[np.int32]
@@ -65,7 +65,7 @@ class JudgementRows:
     def counts(self) -> NDArray[np.bool_]:
         """Return for each row, in an array of shape (n,), whether it enters labels, agreement and
         statistics."""
-        return (self.standing == COUNTED) & (self.grade != NO_GRADE)
+        return (self.status == COUNTED) & (self.grade != NO_GRADE)
 
     def where(self, kept: NDArray[np.bool_] | NDArray[np.integer]) -> JudgementRows:
         """Return the rows selected by a mask or by ordered indices. The lists of IDs are unchanged."""
@@ -96,7 +96,7 @@ COLUMNS = (
         "idle_ms",
         "hidden_ms",
         "judged_at",
-        "standing",
+        "status",
         "pair__gold_grade",
         "guideline_version",
         "pair__entry__document__n_words",
@@ -136,7 +136,7 @@ def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING_KINDS) ->
         idle=to_seconds(columns[8]),
         hidden=to_seconds(columns[9]),
         judged_at=np.array([moment.timestamp() for moment in columns[10]], dtype=np.float64),
-        standing=np.array([place[standing] for standing in columns[11]], dtype=np.int8),
+        status=np.array([place[status] for status in columns[11]], dtype=np.int8),
         gold=_grade_array(columns[12]),
         guideline=np.array(columns[13], dtype=np.int32),
         words=np.array([n or 0 for n in columns[14]], dtype=np.int32),

@@ -32,7 +32,7 @@ RAW_FIELDS = (
         "cannot_reason",
         "note",
         "spans",
-        "standing",
+        "status",
         "late",
         "after_deadline",
     ),
@@ -50,7 +50,7 @@ RAW_FIELDS = (
     *(
         "lease__token",
         "membership__pseudonym",
-        "membership__standing_reason",
+        "membership__status_reason",
         "membership__judge_kind",
     ),
 )
@@ -111,7 +111,7 @@ def iterate_raw_judgements(
                 revision=j["revision"],
                 excluded=bool(reason),
                 exclusion_reason=reason,
-                standing=j["standing"],
+                status=j["status"],
                 kind=kind,
                 gold=gold is not None,
                 late=j["late"],
@@ -131,26 +131,26 @@ def exclusion_reason(
 ) -> str:
     """Return why a revision does not enter labels, or an empty string if it does."""
     reasons = {
-        Judgement.Standing.TOO_FAST: f"faster than the campaign's {campaign.min_active_seconds:g} s",
-        Judgement.Standing.EXTRA: "extra: the pair already had the judgements it needs",
-        Judgement.Standing.CANNOT: f"cannot judge: {judgement['cannot_reason'] or 'no reason given'}",
-        Judgement.Standing.EXCLUDED: f"annotator excluded: {judgement['membership__standing_reason'] or 'no reason given'}",
+        Judgement.Status.TOO_FAST: f"faster than the campaign's {campaign.min_active_seconds:g} s",
+        Judgement.Status.EXTRA: "extra: the pair already had the judgements it needs",
+        Judgement.Status.CANNOT: f"cannot judge: {judgement['cannot_reason'] or 'no reason given'}",
+        Judgement.Status.EXCLUDED: f"annotator excluded: {judgement['membership__status_reason'] or 'no reason given'}",
     }
     if not judgement["current"]:
         return "superseded by a later revision"
     if kind == Pair.Kind.QUALIFICATION:
         return "qualification pair"
-    taken_back = judgement["standing"] == Judgement.Standing.EXCLUDED and choices.takes_back(
+    taken_back = judgement["status"] == Judgement.Status.EXCLUDED and choices.takes_back(
         judgement["membership__pseudonym"]
     )
     if taken_back and is_too_fast(
         judgement["active_ms"], min_active_seconds=campaign.min_active_seconds
     ):
-        return reasons[Judgement.Standing.TOO_FAST]
-    if judgement["standing"] in reasons and not taken_back:
-        return reasons[judgement["standing"]]
+        return reasons[Judgement.Status.TOO_FAST]
+    if judgement["status"] in reasons and not taken_back:
+        return reasons[judgement["status"]]
     if judgement["grade"] is None:
-        return reasons[Judgement.Standing.CANNOT]
+        return reasons[Judgement.Status.CANNOT]
     if judgement["membership__judge_kind"] not in choices.judges:
         return f"judged by {KIND_LABELS[JudgeKind(judgement['membership__judge_kind'])]}, left out by choice"
     if gold and not choices.with_gold:

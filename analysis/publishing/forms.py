@@ -103,7 +103,7 @@ class ChoicesForm(forms.Form):
 
         back = self.fields["take_back"]
         out = campaign.memberships.filter(
-            role="annotator", standing=Membership.Standing.EXCLUDED
+            role="annotator", status=Membership.Status.EXCLUDED
         ).order_by("pseudonym")
         back.choices = [  # type: ignore[attr-defined]
             (ALL_JUDGES, _("All of them")),

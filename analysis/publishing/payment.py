@@ -27,7 +27,7 @@ COLUMNS = (
         "annotator",
         "name",
         "account",
-        "standing",
+        "status",
         "judgements",
         "too_fast",
         "without_time",
@@ -108,7 +108,7 @@ def summarise_work(campaign: Campaign) -> list[AnnotatorWork]:
         .values("membership")
         .order_by()
     )
-    too_fast = Q(standing=Judgement.Standing.TOO_FAST)
+    too_fast = Q(status=Judgement.Status.TOO_FAST)
     sums = {
         row["membership"]: (row["n"], row["fast"], row["unknown"], row["ms"] or 0)
         for row in answers.annotate(
@@ -141,7 +141,7 @@ def write_payment(campaign: Campaign, rate: PayRate, out: IO[str]) -> int:
             member.pseudonym,
             member.user.get_full_name(),
             member.user.get_username(),
-            member.standing,
+            member.status,
         )
         numbers = (work.judgements, work.too_fast, work.without_time, f"{work.hours:.4f}")
         given = ("", "", "") if amount is None else (str(rate.amount), rate.per, str(amount))

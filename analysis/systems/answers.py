@@ -315,11 +315,11 @@ def _answer_from_sample(
         low, high = estimates.clip_to_range(measure, *estimates.topic_interval(column))
         return Interval(low, high, estimates.OUTSIDE_REASON if math.isnan(low) else "", "topics")
 
-    standing = rank_systems(values, [run.tag for run in runs], interval=interval, untested=why)
-    for one in standing["systems"]:
+    ranking = rank_systems(values, [run.tag for run in runs], interval=interval, untested=why)
+    for one in ranking["systems"]:
         one |= {"unjudged": None, "least": None, "most": None}
     n_without = int((sample.n_relevant(min_gaining_grade(measure, campaign.threshold)) == 0).sum())
-    return standing | {
+    return ranking | {
         "estimated": True,
         "labels": int(sample.n_judged.sum()),
         "pairs": len(sample.grades),
@@ -347,9 +347,9 @@ def _answer_from_labels(
         if len(qrels)
         else np.empty((0, len(runs)))
     )
-    standing = rank_systems(values, [run.tag for run in runs])
+    ranking = rank_systems(values, [run.tag for run in runs])
     why = add_score_bounds(
-        standing["systems"],
+        ranking["systems"],
         {run.tag: run for run in runs},
         qrels,
         measure,
@@ -359,14 +359,14 @@ def _answer_from_labels(
     topics = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
     least = min_gaining_grade(measure, campaign.threshold)
     relevant = np.bincount(topics, weights=qrels.grades >= least, minlength=len(qrels.topics))
-    return standing | {
+    return ranking | {
         "estimated": False,
         "labels": len(qrels),
         "pairs": len(live.pairs),
         "level": campaign.threshold,
         "without_relevant": int((relevant == 0).sum()),
-        "open": describe_score_bounds(standing["systems"])
-        if standing["systems"] and not why and not no_verdict_reason(standing["topics"])
+        "open": describe_score_bounds(ranking["systems"])
+        if ranking["systems"] and not why and not no_verdict_reason(ranking["topics"])
         else "",
         "why_no_bounds": why,
         "looks": compute_interim_checks(
@@ -376,7 +376,7 @@ def _answer_from_labels(
             qrels,
             packed,
             measure,
-            [one["tag"] for one in standing["systems"]],
+            [one["tag"] for one in ranking["systems"]],
         )
         if len(qrels)
         else [],

@@ -334,7 +334,7 @@ def _serialize_outcome(outcome: judging.AnswerOutcome) -> dict[str, Any]:
             "pair": row.pair_id,
             "revision": row.revision,
             "grade": row.grade,
-            "standing": row.standing,
+            "status": row.status,
             "late": row.late,
             "after_deadline": row.after_deadline,
             "message": outcome.message,

@@ -162,7 +162,7 @@ class HistoryItemSerializer(RevisionSerializer):
     spans = serializers.ListField(
         child=serializers.ListField(child=serializers.IntegerField(), min_length=2, max_length=2)
     )
-    standing = serializers.ChoiceField(choices=Judgement.Standing.choices)
+    status = serializers.ChoiceField(choices=Judgement.Status.choices)
     practice = serializers.BooleanField(
         help_text="whether the pair belongs to the qualification test"
     )
@@ -205,7 +205,7 @@ class JudgementSerializer(serializers.Serializer):
     pair = serializers.IntegerField()
     revision = serializers.IntegerField()
     grade = serializers.IntegerField(allow_null=True)
-    standing = serializers.ChoiceField(choices=Judgement.Standing.choices)
+    status = serializers.ChoiceField(choices=Judgement.Status.choices)
     late = serializers.BooleanField(help_text="whether it arrived after its lease ended")
     after_deadline = serializers.BooleanField()
     message = serializers.CharField(help_text="whether it counts, and if not, why")

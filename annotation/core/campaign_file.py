@@ -90,7 +90,7 @@ PERSON = (
         default="",
     ),
     Key(
-        "standing",
+        "status",
         "text",
         "Status of the person.",
         choices=("active", "paused", "excluded"),
@@ -380,8 +380,8 @@ def find_contradictions(said: CampaignDescription) -> list[Mistake]:
                     "a username, or the pseudonym of a member",
                 )
             )
-        if (row["standing"] == "active") == bool(row["reason"]):
-            problem = f"standing {row['standing']} of {row['user'] or row['pseudonym']}"
+        if (row["status"] == "active") == bool(row["reason"]):
+            problem = f"status {row['status']} of {row['user'] or row['pseudonym']}"
             mistakes.append(
                 Mistake(
                     ("campaign", "people", number),

@@ -169,7 +169,7 @@ class Judgement(models.Model):
     """One revision of an annotator's judgement of a pair. Rows are only added, and the newest
     revision is `current`."""
 
-    class Standing(models.TextChoices):
+    class Status(models.TextChoices):
         COUNTED = "counted", "fills a slot of its pair"
         EXTRA = "extra", "kept, never in labels"
         TOO_FAST = "too fast", "kept as raw data"
@@ -198,7 +198,7 @@ class Judgement(models.Model):
     spans = models.JSONField(
         default=list, blank=True, help_text="[[start, end)] in code points of the stored text"
     )
-    standing = models.CharField(max_length=12, choices=Standing, default=Standing.COUNTED)
+    status = models.CharField(max_length=12, choices=Status, default=Status.COUNTED)
     late = models.BooleanField(default=False, help_text="whether the lease had expired")
     after_deadline = models.BooleanField(
         default=False, help_text="arrived in the grace after the deadline"

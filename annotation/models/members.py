@@ -30,7 +30,7 @@ class Membership(models.Model):
         ANNOTATOR = "annotator", _("Annotator")
         VIEWER = "viewer", _("Viewer")
 
-    class Standing(models.TextChoices):
+    class Status(models.TextChoices):
         ACTIVE = "active", _("Active")
         PAUSED = "paused", _("Paused")
         EXCLUDED = "excluded", _("Excluded")
@@ -41,8 +41,8 @@ class Membership(models.Model):
     )
     role = models.CharField(max_length=10, choices=Role)
     pseudonym = models.CharField(max_length=60)
-    standing = models.CharField(max_length=10, choices=Standing, default=Standing.ACTIVE)
-    standing_reason = models.TextField(
+    status = models.CharField(max_length=10, choices=Status, default=Status.ACTIVE)
+    status_reason = models.TextField(
         blank=True, help_text="reason for a pause or exclusion; shown to paused annotators"
     )
     note = models.TextField(

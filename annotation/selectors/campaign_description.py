@@ -59,9 +59,9 @@ def describe_known_pairs(pairs: QuerySet[Pair]) -> list[dict[str, Any]]:
 
 def _describe_people(campaign: Campaign) -> list[dict[str, Any]]:
     rows = campaign.memberships.order_by("role", "pseudonym").values_list(
-        "user__username", "role", "pseudonym", "standing", "standing_reason"
+        "user__username", "role", "pseudonym", "status", "status_reason"
     )
-    names = ("user", "role", "pseudonym", "standing", "reason")
+    names = ("user", "role", "pseudonym", "status", "reason")
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 

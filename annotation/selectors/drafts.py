@@ -170,9 +170,7 @@ def capacity_warning(campaign: Campaign, needed: int) -> str:
     if campaign.deadline is None or campaign.deadline <= now:
         return ""
     annotators = list(
-        campaign.memberships.filter(
-            role=Membership.Role.ANNOTATOR, standing=Membership.Standing.ACTIVE
-        )
+        campaign.memberships.filter(role=Membership.Role.ANNOTATOR, status=Membership.Status.ACTIVE)
     )
     for one in annotators:
         one.campaign = campaign  # the campaign's target and limit, unless they have their own

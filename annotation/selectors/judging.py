@@ -91,7 +91,7 @@ def count_judged_today(annotator: Membership, now: datetime) -> tuple[datetime, 
     if not annotator.n_judged:  # the same pairs, without the limit to today
         return since, 0
     own = Judgement.objects.filter(membership=annotator, current=True, judged_at__gte=since)
-    return since, own.exclude(standing=Judgement.Standing.TOO_FAST).exclude(
+    return since, own.exclude(status=Judgement.Status.TOO_FAST).exclude(
         pair__kind=Pair.Kind.QUALIFICATION
     ).count()
 
@@ -121,7 +121,7 @@ def get_situation(
             _("This campaign is closed. Thank you for your work."),
             **campaign_end_details(annotator),
         )
-    if annotator.standing == Membership.Standing.EXCLUDED:
+    if annotator.status == Membership.Status.EXCLUDED:
         return say(
             "excluded",
             _(
@@ -135,9 +135,9 @@ def get_situation(
             deadline=campaign.deadline,
             **campaign_end_details(annotator),
         )
-    if annotator.standing == Membership.Standing.PAUSED:
+    if annotator.status == Membership.Status.PAUSED:
         return say(
-            "paused", _("Your judging is paused."), reason=annotator.standing_reason, who="person"
+            "paused", _("Your judging is paused."), reason=annotator.status_reason, who="person"
         )
     if campaign.state == Campaign.State.PAUSED:
         return say(
@@ -484,7 +484,7 @@ def render_judgement(revisions: list[Judgement]) -> dict[str, Any]:
         "note": current.note,
         "spans": current.spans,
         "judged_at": current.judged_at,
-        "standing": current.standing,
+        "status": current.status,
         "practice": current.pair.kind == Pair.Kind.QUALIFICATION,
         "may_revise": current.pair.kind != Pair.Kind.QUALIFICATION,
         "revisions": [
@@ -511,11 +511,9 @@ def check_invariants(campaign: Campaign) -> list[str]:
     The counters agree between any two transactions, also while annotators judge.
     """
     faults: list[str] = []
-    live, counted = Lease.State.LIVE, Judgement.Standing.COUNTED
+    live, counted = Lease.State.LIVE, Judgement.Status.COUNTED
     judged = dict(
-        Judgement.objects.filter(
-            TAKES_SLOT, pair__campaign=campaign, current=True, standing=counted
-        )
+        Judgement.objects.filter(TAKES_SLOT, pair__campaign=campaign, current=True, status=counted)
         .values_list("pair")
         .annotate(n=Count("pk"))
         .order_by()
@@ -580,17 +578,17 @@ def check_invariants(campaign: Campaign) -> list[str]:
     if sorted(newest.values()) != sorted(row["n"] for row in highest):
         faults.append("a current judgement is not the newest revision")
     for grade in Judgement.objects.filter(
-        pair__campaign=campaign, current=True, standing=counted, grade=None
+        pair__campaign=campaign, current=True, status=counted, grade=None
     ):
         faults.append(f"judgement {grade.pk} counts without a grade")
     excluded = Judgement.objects.filter(
-        pair__campaign=campaign, current=True, membership__standing="excluded", standing=counted
+        pair__campaign=campaign, current=True, membership__status="excluded", status=counted
     ).count()
     if excluded:
         faults.append(f"{excluded} judgements of excluded annotators count")
     own = dict(
         Judgement.objects.filter(pair__campaign=campaign, current=True)
-        .exclude(standing=Judgement.Standing.TOO_FAST)
+        .exclude(status=Judgement.Status.TOO_FAST)
         .exclude(pair__kind=Pair.Kind.QUALIFICATION)
         .values_list("membership")
         .annotate(n=Count("pk"))

@@ -107,7 +107,7 @@ def count_judged_today(members: QuerySet[Membership]) -> dict[int, int]:
     rows = Judgement.objects.filter(
         membership__in=members, current=True, judged_at__gte=F("membership__today_since")
     )
-    rows = rows.exclude(standing=Judgement.Standing.TOO_FAST).exclude(
+    rows = rows.exclude(status=Judgement.Status.TOO_FAST).exclude(
         pair__kind=Pair.Kind.QUALIFICATION
     )
     return dict(rows.values_list("membership").annotate(n=Count("pk")).order_by())

@@ -91,7 +91,7 @@ def _graded_documents(annotator: Membership, pair: Pair) -> list[tuple[int, str]
     )
     own = (
         own.exclude(pair=pair)
-        .exclude(standing=Judgement.Standing.TOO_FAST)
+        .exclude(status=Judgement.Status.TOO_FAST)
         .exclude(pair__kind=Pair.Kind.QUALIFICATION)
     )
     beginning = Substr("pair__entry__document__text", 1, MAX_CHARACTERS)

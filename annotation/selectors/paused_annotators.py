@@ -30,7 +30,7 @@ def get_paused_by_rule() -> QuerySet[Membership]:
     manager."""
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
     return Membership.objects.filter(
-        standing=Membership.Standing.PAUSED,
-        standing_reason__endswith=PAUSE_REASON,
+        status=Membership.Status.PAUSED,
+        status_reason__endswith=PAUSE_REASON,
         campaign__state__in=running,
     )

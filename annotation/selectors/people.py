@@ -40,7 +40,7 @@ class CampaignCard:
         return (
             self.campaign.state == Campaign.State.OPEN
             and not self.overdue
-            and self.membership.standing == Membership.Standing.ACTIVE
+            and self.membership.status == Membership.Status.ACTIVE
         )
 
 

@@ -183,7 +183,7 @@ def get_failed_annotators() -> QuerySet[Membership]:
     manager."""
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
     paused = Membership.objects.filter(
-        standing=Membership.Standing.PAUSED, standing_reason=FAILED_MESSAGE, qualified_at=None
+        status=Membership.Status.PAUSED, status_reason=FAILED_MESSAGE, qualified_at=None
     )
     return (
         paused.filter(campaign__state__in=running).select_related("campaign").order_by("pseudonym")
@@ -223,7 +223,7 @@ def get_known_scores(campaign: Campaign) -> dict[int, dict[str, QualificationSco
     ):  # starts from the pairs, because they are few compared with all judgements
         rows = Judgement.objects.filter(
             pair_id__in=ids[start : start + BATCH], current=True
-        ).exclude(standing=Judgement.Standing.TOO_FAST)
+        ).exclude(status=Judgement.Status.TOO_FAST)
         rows = rows.filter(CURRENT_ATTEMPT | ~Q(pair__kind=Pair.Kind.QUALIFICATION))
         counts = rows.values_list("membership_id", "pair__kind").annotate(
             right=right, exact=exact, judged=Count("pk")

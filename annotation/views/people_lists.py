@@ -54,7 +54,7 @@ def members_page(request: HttpRequest, campaign: Campaign) -> ListPage:
             "pseudonym": "pseudonym",
             "account": "user__username",
             "role": ("role", "pseudonym"),
-            "standing": ("standing", "pseudonym"),
+            "status": ("status", "pseudonym"),
             "joined": "joined_at",
         },
         choices=[
@@ -65,10 +65,10 @@ def members_page(request: HttpRequest, campaign: Campaign) -> ListPage:
                 lambda rows, value: rows.filter(role=value),
             ),
             RowFilter(
-                "standing",
+                "status",
                 _("Status"),
-                Membership.Standing.choices,
-                lambda rows, value: rows.filter(standing=value),
+                Membership.Status.choices,
+                lambda rows, value: rows.filter(status=value),
             ),
         ],
         default="role",

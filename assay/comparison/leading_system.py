@@ -1,8 +1,8 @@
 """Determine and describe which system leads by a measure, with what certainty, and what unjudged
 documents could change.
 
-    standing = rank_systems(values, tags)           systems best first, tests, intervals
-    text = describe_leader(standing, "nDCG@10")     the verdict as sentences
+    ranking = rank_systems(values, tags)           systems best first, tests, intervals
+    text = describe_leader(ranking, "nDCG@10")     the verdict as sentences
     text = describe_score_bounds(systems)           effect of unjudged documents
 
 Every pair of systems is compared with a paired t-test (Student 1908; Smucker, Allan and Carterette
@@ -216,27 +216,27 @@ def _list_with_p(rivals: Sequence[RivalSystem]) -> str:
     )
 
 
-def describe_leader(standing: Mapping[str, Any], measure: str, *, estimated: bool = False) -> str:
+def describe_leader(ranking: Mapping[str, Any], measure: str, *, estimated: bool = False) -> str:
     """Describe which system leads by a measure, from a result of `rank_systems`."""
-    systems = standing["systems"]
-    if not systems or not standing["topics"]:
+    systems = ranking["systems"]
+    if not systems or not ranking["topics"]:
         return "No system leads yet: no topic has a label."
     n_leaders = len(list_leaders({one["tag"]: one["mean"] for one in systems}))
     rivals = []
     for k, one in enumerate(systems[n_leaders:], n_leaders):
-        p = [standing["holm"][i][k - i - 1] for i in range(n_leaders)]
-        opposed = [standing["opposed"][i][k - i - 1] for i in range(n_leaders)]
+        p = [ranking["holm"][i][k - i - 1] for i in range(n_leaders)]
+        opposed = [ranking["opposed"][i][k - i - 1] for i in range(n_leaders)]
         rivals.append(RivalSystem(one["tag"], max(p), any(opposed)))
     means = {one["tag"]: one["mean"] for one in systems}
     return describe_verdict(
         measure,
         means,
         rivals,
-        topics=standing["topics"],
+        topics=ranking["topics"],
         correction="holm",
         estimated=estimated,
-        no_verdict=standing["untested"],
-        wins=standing["wins"],
+        no_verdict=ranking["untested"],
+        wins=ranking["wins"],
     )
 
 

@@ -56,7 +56,7 @@ RAW_COLUMNS = (
     "revision",
     "excluded",
     "exclusion_reason",
-    "standing",
+    "status",
     "kind",
     "gold",
     "late",
@@ -93,7 +93,7 @@ class RawJudgement(NamedTuple):
     revision: int = 1
     excluded: bool = False
     exclusion_reason: str = ""
-    standing: str = ""
+    status: str = ""
     kind: str = ""
     gold: bool = False
     late: bool = False
@@ -166,7 +166,7 @@ def format_raw_cells(j: RawJudgement) -> list[str]:
         j.revision,
         int(j.excluded),
         j.exclusion_reason,
-        j.standing,
+        j.status,
         j.kind,
         int(j.gold),
         int(j.late),

@@ -321,11 +321,11 @@ def summarise_run_ranks(runs: Sequence[PackedRun], n_rows: int) -> RunRankSummar
     )
 
 
-def make_regression_features(standing: RunRankSummary, machine: Ints | None = None) -> Floats:
+def make_regression_features(ranking: RunRankSummary, machine: Ints | None = None) -> Floats:
     """Return float64 (n_rows, n), features for the regression: ln of the best rank, votes, votes²,
     and mean closeness. With an LLM judge, one column for each of its grades except the lowest
     replaces the closeness. A pair that no run has counts as just below the deepest rank."""
-    best, votes, closeness = standing
+    best, votes, closeness = ranking
     deep = np.where(best > 0, best, best.max(initial=0) + 1)
     columns = [np.log(deep), votes, votes**2]
     if machine is None:

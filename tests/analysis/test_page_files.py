@@ -65,7 +65,7 @@ def n_parts_with_files(client: Client, address: str, name: str) -> int:
 def test_pages_of_one_person_pair_run_pool_and_report_have_their_files_too(campaign, client):
     client.force_login(campaign.created_by)
     collection, slug = campaign.collection, campaign.slug
-    judged = campaign.pairs.filter(judgements__standing="counted").first()
+    judged = campaign.pairs.filter(judgements__status="counted").first()
     asked = reports.request_report(
         KINDS["evaluate"],
         collection=collection,

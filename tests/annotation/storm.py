@@ -114,14 +114,14 @@ def orderly(member: Any, rng: random.Random) -> str:
     scheduling.claim_pairs(
         member, rng.choice([1, 3]), now=now
     )  # one, or all that a page holds in one transaction
-    standing = "nothing"
+    status = "nothing"
     for lease in member.leases.filter(state="live").order_by("pk"):
         answer = submission.Answer(grade=rng.randrange(4), active_ms=20_000, wall_ms=30_000)
         key, later = uuid.uuid4(), now + timedelta(seconds=40)
-        standing = submission.submit_judgement(
+        status = submission.submit_judgement(
             member, lease=lease.token, key=key, answer=answer, now=later
-        ).judgement.standing
-    return standing
+        ).judgement.status
+    return status
 
 
 def attack(member: Any, rng: random.Random) -> str:
@@ -149,7 +149,7 @@ def attack(member: Any, rng: random.Random) -> str:
         if lease is None:
             return "nothing"
         if late:  # the lease is over already; perhaps somebody else has it by now
-            return f"late, {send(member, lease, rng, now=now).judgement.standing}"
+            return f"late, {send(member, lease, rng, now=now).judgement.status}"
         if dice < 0.24:
             return "dropped out"
         if dice < 0.30:
@@ -160,7 +160,7 @@ def attack(member: Any, rng: random.Random) -> str:
             submission.skip_pair(member, lease=lease.token, now=now)
             return "skipped"
         if dice < 0.44:
-            return send(member, lease, rng, now=now + MINUTE, active_ms=300).judgement.standing
+            return send(member, lease, rng, now=now + MINUTE, active_ms=300).judgement.status
         key = uuid.uuid4()
         first = send(member, lease, rng, now=now + MINUTE, key=key).judgement
         if dice < 0.54:
@@ -168,7 +168,7 @@ def attack(member: Any, rng: random.Random) -> str:
             if again.pk != first.pk:
                 raise AssertionError("the same key made two judgements")
             return "repeated"
-        return first.standing
+        return first.status
     except AnswerRefused as error:
         if error.code not in ("already_judged", "excluded"):
             raise
@@ -212,11 +212,11 @@ def disturb(
         member = Membership.objects.select_related("campaign", "user").get(
             pk=rng.choice(members).pk
         )
-        if choice == "exclude" and member.standing != "excluded":
+        if choice == "exclude" and member.status != "excluded":
             exclusion.exclude_annotator(member, reason="storm", actor=None)
             if rng.random() < 0.8:
                 exclusion.include_annotator(member, actor=None)
-        elif choice == "pause" and member.standing == "active":
+        elif choice == "pause" and member.status == "active":
             exclusion.pause_annotator(member, reason="storm", actor=None)
             exclusion.resume_annotator(member, actor=None)
         elif choice == "n":
@@ -252,7 +252,7 @@ def drain(campaign: Any) -> int:
     from annotation.services.judging import scheduling, submission
 
     later, n, rng = timezone.now() + 60 * MINUTE, 0, random.Random(5)
-    for member in Membership.objects.filter(role="annotator", standing="active").select_related(
+    for member in Membership.objects.filter(role="annotator", status="active").select_related(
         "campaign", "user"
     ):
         while (lease := scheduling.claim_pair(member, now=later)) is not None:
@@ -367,13 +367,13 @@ def facts(campaign: Any) -> dict[str, Any]:
         "n": campaign.judgements_per_pair,
         "pairs": pairs.count(),
         "incomplete": pairs.filter(counted__lt=F("needed"), unjudgeable=False).count(),
-        "counted": current.filter(standing="counted", pair__kind="normal").count(),
+        "counted": current.filter(status="counted", pair__kind="normal").count(),
         "more_than_needed": pairs.filter(counted__gt=F("needed")).count(),
         "held": sum(pairs.values_list("held", flat=True)),
         "twice": current.count() - current.values("pair", "membership").distinct().count(),
         "annotators": current.values("membership").distinct().count(),
         "went_back_to_a_better_band": went_back,
-        "extra": current.filter(standing="extra").count(),
+        "extra": current.filter(status="extra").count(),
     }
 
 

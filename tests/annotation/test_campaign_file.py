@@ -283,13 +283,13 @@ CHANGES = [
     ('state = "open"', 'state = "closed"', ["state: “open” → “closed”"]),
     (
         'user = "ada"',
-        'user = "ada"\nstanding = "paused"\nreason = "On leave"',
-        ["people: ada A007: standing “active” → “paused”, reason none → “On leave”"],
+        'user = "ada"\nstatus = "paused"\nreason = "On leave"',
+        ["people: ada A007: status “active” → “paused”, reason none → “On leave”"],
     ),
     (
         'user = "ada"\npseudonym',
-        'standing = "excluded"\nreason = "Clicks"\npseudonym',
-        ["people: ada A007: standing “active” → “excluded”, reason none → “Clicks”"],
+        'status = "excluded"\nreason = "Clicks"\npseudonym',
+        ["people: ada A007: status “active” → “excluded”, reason none → “Clicks”"],
     ),
     (
         'gold_file = "gold.tsv"',

@@ -100,10 +100,10 @@ def test_every_pair_of_a_real_campaign_ends_complete_without_overshoot(
     found = json.loads(out.getvalue())
     assert found["errors"] == []
     late = Judgement.objects.filter(
-        standing="extra", late=True
+        status="extra", late=True
     ).count()  # answers after their lease, when others had taken the pair
-    standings = {"counted": 3 * n_pairs} | ({"extra": late} if late else {})
-    assert (found["judgements"], found["standings"]) == (3 * n_pairs + late, standings)
+    statuses = {"counted": 3 * n_pairs} | ({"extra": late} if late else {})
+    assert (found["judgements"], found["statuses"]) == (3 * n_pairs + late, statuses)
     assert late <= n_pairs // 100
     assert (found["slots_left"], found["slots_held"]) == (0, 0)
     assert check_invariants(campaign) == []

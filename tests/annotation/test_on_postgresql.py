@@ -1,4 +1,4 @@
-"""The rules of scheduling and of standings, exports, releases and imports hold on PostgreSQL, too,
+"""The rules of scheduling and of statuses, exports, releases and imports hold on PostgreSQL, too,
 whose claims are other SQL and whose order of texts is another: the same tests, run there."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FILES = [
 @pytest.mark.long
 @pytest.mark.postgresql
 @pytest.mark.timeout(900)
-def test_scheduling_standings_and_releases_pass_their_tests_on_postgresql(postgresql_url):
+def test_scheduling_statuses_and_releases_pass_their_tests_on_postgresql(postgresql_url):
     command = [sys.executable, "-m", "pytest", *FILES, "-m", "not slow", "-q", "-x"]
     command += ["-p", "no:cacheprovider", "--reuse-db", "--ds", "tests.settings_postgresql"]
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}

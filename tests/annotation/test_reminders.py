@@ -81,8 +81,8 @@ def test_nobody_gets_a_second_one_within_a_day(campaign):
 
 def test_who_cannot_or_may_not_judge_is_left_out_with_the_reason(campaign):
     away, out = (
-        reachable(campaign, "away", standing="paused"),
-        reachable(campaign, "out", standing="excluded"),
+        reachable(campaign, "away", status="paused"),
+        reachable(campaign, "out", status="excluded"),
     )
     unknown = make_annotator(campaign, "unknown")
     robot = reachable(campaign, "robot", judge_kind="simulated")

@@ -49,7 +49,7 @@ def simulate(campaign, qrels, *arguments):
 def test_a_campaign_directly_ends_complete_without_overshoot(qrels):
     campaign = make_campaign(n_topics=2, n_documents=6, judgements_per_pair=3)
     found = simulate(campaign, qrels, "--direct", "--n-annotators", "5", "--reliability", "1")
-    assert (found["judgements"], found["standings"], found["slots_left"], found["slots_held"]) == (
+    assert (found["judgements"], found["statuses"], found["slots_left"], found["slots_held"]) == (
         36,
         {"counted": 36},
         0,
@@ -83,8 +83,8 @@ def test_what_dropouts_leave_is_taken_over_and_speeders_fill_no_slot(qrels):
     kinds = "reliable:5,dropout:3,speeder:1,clicker:1,contrarian:1,confuser:1"
     found = simulate(campaign, qrels, "--direct", "--n-annotators", "12", "--kinds", kinds)
     assert found["states"]["dropped out"] >= 1
-    assert found["standings"]["too fast"] > 0
-    assert (found["standings"]["counted"], found["slots_left"], found["slots_held"]) == (80, 0, 0)
+    assert found["statuses"]["too fast"] > 0
+    assert (found["statuses"]["counted"], found["slots_left"], found["slots_held"]) == (80, 0, 0)
     assert check_invariants(campaign) == []
 
 
@@ -129,7 +129,7 @@ def test_a_campaign_over_http_ends_complete_without_overshoot(qrels, live_server
         "1",
     )
     assert found["errors"] == []
-    assert (found["judgements"], found["standings"], found["slots_left"], found["slots_held"]) == (
+    assert (found["judgements"], found["statuses"], found["slots_left"], found["slots_held"]) == (
         36,
         {"counted": 36},
         0,
@@ -165,7 +165,7 @@ def test_passages_are_marked_where_the_campaign_requires_them_directly(qrels):
         n_topics=2, n_documents=4, judgements_per_pair=2, spans="required", spans_from=1
     )
     found = simulate(campaign, qrels, "--direct", "--n-annotators", "3")
-    assert (found["judgements"], found["standings"], found["slots_left"]) == (
+    assert (found["judgements"], found["statuses"], found["slots_left"]) == (
         16,
         {"counted": 16},
         0,
@@ -190,7 +190,7 @@ def test_passages_are_marked_where_the_campaign_requires_them_over_http(qrels, l
         "--patience",
         "1",
     )
-    assert (found["errors"], found["standings"], found["slots_left"]) == ([], {"counted": 16}, 0)
+    assert (found["errors"], found["statuses"], found["slots_left"]) == ([], {"counted": 16}, 0)
     marked_where_required()
 
 
@@ -201,7 +201,7 @@ def test_a_document_without_a_word_cannot_be_judged_where_a_passage_is_required(
     )
     campaign.collection.documents.update(text=" ")
     found = simulate(campaign, qrels, "--direct", "--n-annotators", "1")
-    assert found["standings"] == {"cannot judge": 1}
+    assert found["statuses"] == {"cannot judge": 1}
 
 
 @pytest.mark.django_db

@@ -159,7 +159,7 @@ def test_what_was_put_aside_is_brought_back_by_undo_or_judged_from_the_list(
     expect(judging.title).to_contain_text("part 2")
     judging.judge("4")
     judging.saved()
-    assert [(row.pair.position, row.grade, row.standing) for row in own_judgements(ada)] == [
+    assert [(row.pair.position, row.grade, row.status) for row in own_judgements(ada)] == [
         (0, 1, "counted"),
         (1, 3, "counted"),
     ]

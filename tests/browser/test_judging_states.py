@@ -237,7 +237,7 @@ def test_deadline_passed_is_read_only_and_takes_what_was_judged_before(
     photograph(judging.page, "deadline-passed")
     [row] = own_judgements(ada)
     assert row.after_deadline
-    assert row.standing == "counted"
+    assert row.status == "counted"
     judging.press("3")
     assert len(own_judgements(ada)) == 1
 
@@ -312,11 +312,11 @@ def test_lease_is_renewed_in_silence_and_an_expired_one_warns_and_counts_when_it
     )
     photograph(page, "lease-expired")
     page.keyboard.press("3")
-    expect(page.locator("[data-name=standing]")).to_contain_text(
+    expect(page.locator("[data-name=status]")).to_contain_text(
         "Saved. It arrived late, but it still counts"
     )
     [row] = own_judgements(ada)
-    assert (row.late, row.standing) == (True, "counted")
+    assert (row.late, row.status) == (True, "counted")
 
 
 def test_late_answer_is_kept_as_extra_when_somebody_else_was_first_and_that_is_said(
@@ -327,9 +327,9 @@ def test_late_answer_is_kept_as_extra_when_somebody_else_was_first_and_that_is_s
     Lease.objects.filter(membership=ada).update(expires_at=timezone.now() - timedelta(seconds=1))
     judge(make_annotator(campaign), 1)
     judging.press("4")
-    expect(judging.page.locator("[data-name=standing]")).to_contain_text("Saved as extra")
+    expect(judging.page.locator("[data-name=status]")).to_contain_text("Saved as extra")
     photograph(judging.page, "kept-as-extra")
-    assert [row.standing for row in own_judgements(ada)] == ["extra"]
+    assert [row.status for row in own_judgements(ada)] == ["extra"]
 
 
 def test_offline_goes_on_with_what_is_leased_warns_of_closing_and_sends_later(

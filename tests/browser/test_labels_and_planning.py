@@ -83,7 +83,7 @@ def fits(page: Page, photograph: Photograph, name: str = "") -> bool:
     return not any(wide)
 
 
-def test_labels_are_found_by_topic_grade_decision_and_standing(
+def test_labels_are_found_by_topic_grade_decision_and_status(
     signed_in_page: Signed, photograph: Photograph, campaign: Campaign
 ) -> None:
     page = signed_in(signed_in_page, campaign)

@@ -211,7 +211,7 @@ def interrupt(judging: JudgingPage, look: Look) -> None:
     Campaign.objects.filter(pk=campaign.pk).update(min_active_seconds=600)
     judging.unhurried()
     judging.press("2")
-    page.locator(".banner[data-name=standing]").wait_for()
+    page.locator(".banner[data-name=status]").wait_for()
     look(page, "too fast")
     Campaign.objects.filter(pk=campaign.pk).update(min_active_seconds=0)
     judging.saved()

@@ -57,15 +57,15 @@ test("practice and what was too fast say nothing of the pace; the last fifty do"
     progress: () => ({ today: 1, judged: 1, target: null }),
     storage,
   });
-  const sent = (ms, answer = { judgement: { standing: "counted" } }) =>
+  const sent = (ms, answer = { judgement: { status: "counted" } }) =>
     outbox.dispatchEvent(
       Object.assign(new Event("sent"), {
         detail: { entry: { kind: "judge", body: { active_ms: ms } }, answer },
       }),
     );
   sent(4000);
-  sent(100, { judgement: { standing: "too fast" } });
-  sent(9000, { feedback: {}, judgement: { standing: "extra" } });
+  sent(100, { judgement: { status: "too fast" } });
+  sent(9000, { feedback: {}, judgement: { status: "extra" } });
   assert.deepEqual(rhythm.paces, [4000]);
   for (let n = 0; n < 60; n += 1) sent(5000);
   assert.equal(rhythm.paces.length, 50);

@@ -166,14 +166,14 @@ test("a change is a version of its own, and the history has both", async () => {
     "judgements",
     answer(first.lease, 1, { active_ms: 600 }),
   );
-  assert.deepEqual([judgement.standing, progress.judged], ["too fast", 0]);
+  assert.deepEqual([judgement.status, progress.judged], ["too fast", 0]);
   const changed = await api.post(
     `judgements/${judgement.id}/revise`,
     answer(undefined, 2, { active_ms: 600 }),
   ); // both openings count
   assert.deepEqual(
     [
-      changed.judgement.standing,
+      changed.judgement.status,
       changed.judgement.revision,
       changed.progress.judged,
     ],

@@ -152,5 +152,5 @@ def test_leases_overlap_revisions_and_exclusion_are_looked_at(installation):
         Judgement.objects.filter(pk=first.pk), grade=None
     )
     assert "2 judgements of excluded annotators count" in found(
-        Membership.objects.filter(pk=member.pk), standing="excluded"
+        Membership.objects.filter(pk=member.pk), status="excluded"
     )

@@ -128,7 +128,7 @@ def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
         return back
     if action == "preview":
         names = [
-            member.pseudonym for member in chosen if member.standing != Membership.Standing.EXCLUDED
+            member.pseudonym for member in chosen if member.status != Membership.Status.EXCLUDED
         ]
         if not names:
             messages.error(
@@ -223,8 +223,6 @@ def exclude(request: SignedInRequest, slug: str, job_id: int, pseudonym: str = "
             "back": back,
         },
         **{"job": job, "report": job.report, "changes": changes},
-        "already": [
-            member for member in members if member.standing == Membership.Standing.EXCLUDED
-        ],
+        "already": [member for member in members if member.status == Membership.Status.EXCLUDED],
     }
     return render_page(request, template, context)

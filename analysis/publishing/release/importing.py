@@ -82,9 +82,7 @@ class _ReleaseImport:
         pair_rows = self.release.pairs()
         annotators = self.release.annotators()
         machines = {row.pseudonym for row in annotators if row.judge_kind == JudgeKind.MACHINE}
-        excluded = {
-            row.pseudonym for row in annotators if row.standing == Membership.Standing.EXCLUDED
-        }
+        excluded = {row.pseudonym for row in annotators if row.status == Membership.Status.EXCLUDED}
         answers = campaigns.summarise_answers(
             self.release.judgements(self.scale), pair_rows, machines=machines, excluded=excluded
         )

@@ -30,9 +30,11 @@ from assay.cli.base import to_json_types
 from assay.formats.exports import RAW_COLUMNS, RawJudgement, write_raw_judgements
 from assay.formats.qrels import write_qrels
 
-FORMAT, VERSION = "assay campaign archive", 1
+FORMAT, VERSION = "assay campaign archive", 2
 """Format name and version in campaign.json. A new name would make releases unreadable for older
 installations."""
+VERSION_1_COLUMNS = {"status": "status"}
+"""Columns of version 1 with their current names."""
 SHARED_SETTINGS = SETTINGS - {"completion_code", "completion_url", "thanks_text"}
 """Campaign settings in a release. Settings that concern only this campaign's annotators are left
 out."""
@@ -149,14 +151,14 @@ def _annotator_rows(content: ReleaseContent) -> Iterable[Sequence[Any]]:
     current = Judgement.objects.filter(membership__in=people, pair__removed=False, current=True)
     n_current: dict[int, int] = {}
     n_counted: dict[int, int] = {}
-    for member, standing in current.values_list("membership_id", "standing"):
+    for member, status in current.values_list("membership_id", "status"):
         n_current[member] = n_current.get(member, 0) + 1
-        n_counted[member] = n_counted.get(member, 0) + (standing == Judgement.Standing.COUNTED)
+        n_counted[member] = n_counted.get(member, 0) + (status == Judgement.Status.COUNTED)
     return sorted(
         (
             m.pseudonym,
-            m.standing,
-            m.standing_reason,
+            m.status,
+            m.status_reason,
             m.judge_kind,
             n_counted.get(m.pk, 0),
             n_current.get(m.pk, 0),
@@ -277,8 +279,8 @@ PARTS = (
     ReleasePart(
         "annotators.tsv",
         "annotators under their pseudonyms, with status",
-        columns=("annotator", "standing", "reason", "judge", "counted", "judgements"),
-        earlier=(("annotator", "standing", "reason", "simulated", "counted", "judgements"),),
+        columns=("annotator", "status", "reason", "judge", "counted", "judgements"),
+        earlier=(("annotator", "status", "reason", "simulated", "counted", "judgements"),),
         rows=_annotator_rows,
         needed=True,
     ),

@@ -31,6 +31,7 @@ from analysis.publishing.release.parts import (
     PARTS,
     PARTS_BY_NAME,
     VERSION,
+    VERSION_1_COLUMNS,
 )
 from annotation.core.limits import MAX_VALUES
 from annotation.models import Feedback, Judgement, Membership, Pair
@@ -190,10 +191,10 @@ class ReleaseFile:
             raise self.wrong(
                 "not the description of a release", f'"format": "{FORMAT}"', part="campaign.json"
             )
-        if about.get("version") != VERSION:
+        if about.get("version") not in (1, VERSION):
             raise self.wrong(
                 f"version {str(about.get('version'))[:20]}",
-                f"version {VERSION}",
+                f"version 1 or {VERSION}",
                 part="campaign.json",
             )
         for name in ("campaign", "collection", "pool", "recipe"):
@@ -248,7 +249,8 @@ class ReleaseFile:
                 delimiter="\t",
                 quoting=quoting,
             )
-            columns = tuple(table.first.cells)
+            renamed = VERSION_1_COLUMNS if self.about["version"] == 1 else {}
+            columns = tuple(renamed.get(name, name) for name in table.first.cells)
             if columns not in (PARTS_BY_NAME[part].columns, *PARTS_BY_NAME[part].earlier):
                 raise self.wrong(
                     "unexpected header", " ".join(PARTS_BY_NAME[part].columns), part=part, line=1
@@ -281,8 +283,8 @@ class ReleaseFile:
                     "the pseudonym is missing or has more than 60 characters",
                     "a pseudonym of at most 60 characters",
                 )
-            standing = parse_choice(c["standing"], Membership.Standing.values, "standing")
-            return AnnotatorRow(c["annotator"], standing, c["reason"], parse_judge_kind(c))
+            status = parse_choice(c["status"], Membership.Status.values, "status")
+            return AnnotatorRow(c["annotator"], status, c["reason"], parse_judge_kind(c))
 
         return list(self._checked_rows("annotators.tsv", read))
 
@@ -420,9 +422,9 @@ class ReleaseFile:
                 raise InvalidReleaseCell(
                     "the revision or time is missing", "a revision of at least 1 and judged_at"
                 )
-            standing = parse_choice(c["standing"], Judgement.Standing.values, "standing")
+            status = parse_choice(c["status"], Judgement.Status.values, "status")
             grade = _parse_grade(c["grade"], scale) if c["grade"] else None
-            if grade is None and standing == Judgement.Standing.COUNTED:
+            if grade is None and status == Judgement.Status.COUNTED:
                 raise InvalidReleaseCell("a counted judgement without a grade", "a grade")
             active, idle, hidden = (
                 parse_number(c[name], name) for name in ("active_ms", "idle_ms", "hidden_ms")
@@ -437,7 +439,7 @@ class ReleaseFile:
                 parse_short_text(c["cannot_judge_reason"], 20),
                 c["note"],
                 parse_spans(c["spans"]),
-                standing,
+                status,
                 parse_flag(c["late"]),
                 parse_flag(c["after_deadline"]),
                 active,

@@ -173,7 +173,7 @@ class Command(BaseCommand):
             "simulated": True,
             "judgements": report.judgements,
             "seconds": report.seconds,
-            "standings": dict(report.standings),
+            "statuses": dict(report.statuses),
             "states": dict(report.states),
             "kinds": dict(report.kinds),
             "pairs": pairs.count(),
@@ -188,7 +188,7 @@ class Command(BaseCommand):
                 f"{format_count(report.judgements, 'simulated judgement')} in {report.seconds:.1f} s "
                 f"on {format_count(result['pairs'], 'pair')} of {campaign.slug}"
             )
-            for name in ("kinds", "standings", "states"):
+            for name in ("kinds", "statuses", "states"):
                 self.stdout.write(
                     f"  {name}: "
                     + ", ".join(f"{key} {n}" for key, n in sorted(result[name].items()))

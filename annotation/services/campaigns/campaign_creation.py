@@ -120,7 +120,7 @@ def _copy_people(campaign: Campaign, copy: Campaign) -> None:
     campaigns."""
     here = set(copy.memberships.values_list("user_id", flat=True))
     rows = campaign.memberships.filter(
-        standing=Membership.Standing.ACTIVE, judge_kind="person"
+        status=Membership.Status.ACTIVE, judge_kind="person"
     ).exclude(user_id__in=here)
     for member in rows.select_related("user").order_by("pk"):
         accounts.add_member(campaign=copy, user=member.user, role=member.role)

@@ -385,15 +385,15 @@ def _apply_gold(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> N
 def _apply_member_states(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
     for row in (change.after for change in plan.of("people") if change.after is not None):
         member = campaign.memberships.select_related("campaign").get(user__username=row["user"])
-        if (member.standing, member.standing_reason) == (row["standing"], row["reason"]):
+        if (member.status, member.status_reason) == (row["status"], row["reason"]):
             continue
-        if member.standing == Membership.Standing.EXCLUDED:
+        if member.status == Membership.Status.EXCLUDED:
             exclusion.include_annotator(member, actor=actor)
-        if row["standing"] == Membership.Standing.EXCLUDED:
+        if row["status"] == Membership.Status.EXCLUDED:
             exclusion.exclude_annotator(member, reason=row["reason"], actor=actor)
-        elif row["standing"] == Membership.Standing.PAUSED:
+        elif row["status"] == Membership.Status.PAUSED:
             exclusion.pause_annotator(member, reason=row["reason"], actor=actor)
-        elif member.standing == Membership.Standing.PAUSED:
+        elif member.status == Membership.Status.PAUSED:
             exclusion.resume_annotator(member, actor=actor)
 
 

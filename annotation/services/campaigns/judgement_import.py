@@ -206,7 +206,7 @@ class _JudgementImport:
         """Return the pairs in the order of their first appearance in the file."""
         counted: Counter[tuple[str, str]] = Counter()
         for row in self._iterate_newest():
-            counted[row.topic, row.document] += row.standing == Judgement.Standing.COUNTED
+            counted[row.topic, row.document] += row.status == Judgement.Status.COUNTED
         usual = Counter(n for n in counted.values() if n)
         self.per_pair = max(usual, key=lambda n: (usual[n], n), default=1)
         seen = dict.fromkeys(
@@ -253,7 +253,7 @@ class _JudgementImport:
                 cannot_reason="",
                 note="",
                 spans=[],
-                standing=self._standing(row, seconds),
+                status=self._status(row, seconds),
                 late=False,
                 after_deadline=False,
                 active_ms=None if np.isnan(seconds) else round(seconds * 1000),
@@ -270,17 +270,17 @@ class _JudgementImport:
                 lease=None,
             )
 
-    def _standing(self, row: int, seconds: float) -> str:
+    def _status(self, row: int, seconds: float) -> str:
         if self.file.excluded[row]:
             return (
-                Judgement.Standing.EXCLUDED
+                Judgement.Status.EXCLUDED
                 if int(self.file.annotator[row]) in self.excluded
-                else Judgement.Standing.EXTRA
+                else Judgement.Status.EXTRA
             )
         return (
-            Judgement.Standing.TOO_FAST
+            Judgement.Status.TOO_FAST
             if seconds < self.wanted.min_seconds
-            else Judgement.Standing.COUNTED
+            else Judgement.Status.COUNTED
         )
 
     def _create_topics(self, collection: Collection) -> dict[str, Topic]:
@@ -345,9 +345,7 @@ class _JudgementImport:
         return [
             AnnotatorRow(
                 pseudonym,
-                Membership.Standing.EXCLUDED
-                if code in self.excluded
-                else Membership.Standing.ACTIVE,
+                Membership.Status.EXCLUDED if code in self.excluded else Membership.Status.ACTIVE,
                 "excluded in the file" if code in self.excluded else "",
                 self.wanted.judge_kind,
             )

@@ -34,7 +34,7 @@ def get_current_labels(pool: Pool) -> dict[int, bool]:
         given = Judgement.objects.filter(
             pair__campaign=campaign,
             current=True,
-            standing=Judgement.Standing.COUNTED,
+            status=Judgement.Status.COUNTED,
             membership__judge_kind__in=judges.LABELLING_KINDS,
             grade__isnull=False,
         ).exclude(pair__kind=Pair.Kind.QUALIFICATION)

@@ -59,7 +59,7 @@ class JudgementRow(NamedTuple):
     cannot_reason: str
     note: str
     spans: list[list[int]]
-    standing: str
+    status: str
     late: bool
     after_deadline: bool
     active_ms: int | None
@@ -83,7 +83,7 @@ class PairRow(NamedTuple):
 
 class AnnotatorRow(NamedTuple):
     pseudonym: str
-    standing: str
+    status: str
     reason: str
     judge_kind: str
 
@@ -136,18 +136,18 @@ def summarise_answers(
     newest: dict[tuple[str, str, str], tuple[str, str]] = {}
     answers = AnswerSummary()
     for row in rows:
-        newest[row.topic, row.document, row.annotator] = row.standing, row.cannot_reason
+        newest[row.topic, row.document, row.annotator] = row.status, row.cannot_reason
         answers.last = max(answers.last or row.judged_at, row.judged_at)
-    for (topic, document, annotator), (standing, reason) in newest.items():
+    for (topic, document, annotator), (status, reason) in newest.items():
         if (
-            standing == Judgement.Standing.CANNOT
+            status == Judgement.Status.CANNOT
             and reason in PAIR_REASONS
             and annotator not in machines | excluded
         ):
             answers.cannot[topic, document] += 1
-        if standing == Judgement.Standing.COUNTED and annotator not in machines:
+        if status == Judgement.Status.COUNTED and annotator not in machines:
             answers.filled[topic, document] += 1
-        if (topic, document) not in qualification and standing != Judgement.Standing.TOO_FAST:
+        if (topic, document) not in qualification and status != Judgement.Status.TOO_FAST:
             answers.n_judged[annotator] += 1
     return answers
 
@@ -221,8 +221,8 @@ def restore_annotators(
             user=user,
             role=Membership.Role.ANNOTATOR,
             pseudonym=row.pseudonym,
-            standing=row.standing,
-            standing_reason=row.reason,
+            status=row.status,
+            status_reason=row.reason,
             judge_kind=row.judge_kind,
             n_judged=n_judged.get(row.pseudonym, 0),
         )
@@ -419,7 +419,7 @@ def _store_judgements(
                 cannot_reason=row.cannot_reason,
                 note=row.note,
                 spans=row.spans,
-                standing=row.standing,
+                status=row.status,
                 late=row.late,
                 after_deadline=row.after_deadline,
                 active_ms=row.active_ms,

@@ -166,7 +166,7 @@ def get_pair_ids(campaign: Campaign, named: Collection[tuple[str, str]]) -> list
 
 def _active_annotators(campaign: Campaign):  # type: ignore[no-untyped-def]
     return campaign.memberships.filter(
-        role=Membership.Role.ANNOTATOR, standing=Membership.Standing.ACTIVE
+        role=Membership.Role.ANNOTATOR, status=Membership.Status.ACTIVE
     ).values("pk")
 
 

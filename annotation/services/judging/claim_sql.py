@@ -22,7 +22,7 @@ LIVE_COUNT_SQL = (
     "(SELECT COUNT(*) FROM annotation_lease l WHERE l.state = 'live' AND l.membership_id = m.id)"
 )
 CLAIM_STATE_SQL = (
-    f"m.n_served, m.current_topic_row, m.block_served, m.topic_rows, m.standing, {EXPIRED_SQL} AS "
+    f"m.n_served, m.current_topic_row, m.block_served, m.topic_rows, m.status, {EXPIRED_SQL} AS "
     f"expired, {LIVE_COUNT_SQL} AS n_live"
 )
 TAKE_SLOT_SQL = """UPDATE annotation_pair SET held = held + 1, open_slots = open_slots - 1, started = TRUE
@@ -35,8 +35,8 @@ TAKE_CHOSEN_SQL = """UPDATE annotation_pair SET held = held + 1, open_slots = op
 ADVANCE_MEMBER_SQL = """UPDATE annotation_membership SET n_served = n_served + 1, current_topic_row = %(topic)s, block_served = %(in_block)s,
   last_seen = %(now)s WHERE id = %(me)s RETURNING id"""
 SHARED_PAIRS_SQL = """SELECT b.membership_id, COUNT(*) FROM annotation_judgement a JOIN annotation_judgement b
-  ON b.pair_id = a.pair_id AND b.current AND b.standing = 'counted' AND b.membership_id <> a.membership_id
-  WHERE a.membership_id = %(me)s AND a.current AND a.standing = 'counted' GROUP BY b.membership_id"""
+  ON b.pair_id = a.pair_id AND b.current AND b.status = 'counted' AND b.membership_id <> a.membership_id
+  WHERE a.membership_id = %(me)s AND a.current AND a.status = 'counted' GROUP BY b.membership_id"""
 
 
 class Candidate(NamedTuple):

@@ -58,7 +58,7 @@ def renew_leases(
     """
     now, tokens = now or timezone.now(), list(tokens)
     own = Lease.objects.filter(membership=annotator, token__in=tokens)
-    if annotator.standing == Membership.Standing.ACTIVE and annotator.campaign.state == "open":
+    if annotator.status == Membership.Status.ACTIVE and annotator.campaign.state == "open":
         own.filter(state=Lease.State.LIVE).update(expires_at=lease_expiry(annotator, now))
     return {str(lease.token): lease for lease in own}
 

@@ -68,8 +68,8 @@ def decide_qualification(annotator: Membership, now: datetime) -> bool | None:
     if has_passed:
         annotator.qualified_at = now
     else:
-        annotator.standing, annotator.standing_reason = Membership.Standing.PAUSED, FAILED_MESSAGE
-    annotator.save(update_fields=["qualified_at", "standing", "standing_reason"])
+        annotator.status, annotator.status_reason = Membership.Status.PAUSED, FAILED_MESSAGE
+    annotator.save(update_fields=["qualified_at", "status", "status_reason"])
     outcome = (
         AuditAction.PASSED_THE_QUALIFICATION if has_passed else AuditAction.FAILED_THE_QUALIFICATION
     )
@@ -89,8 +89,8 @@ def admit_annotator(
 ) -> None:
     """Let an annotator judge regardless of the result of the test."""
     annotator.qualified_at = now or timezone.now()
-    annotator.standing, annotator.standing_reason = Membership.Standing.ACTIVE, ""
-    annotator.save(update_fields=["qualified_at", "standing", "standing_reason"])
+    annotator.status, annotator.status_reason = Membership.Status.ACTIVE, ""
+    annotator.save(update_fields=["qualified_at", "status", "status_reason"])
     record_event(
         annotator.campaign, actor, AuditAction.LET_IN_WITHOUT_QUALIFICATION, annotator.pseudonym
     )
@@ -109,8 +109,8 @@ def restart_qualification(annotator: Membership, *, actor: User | None) -> None:
     annotator.qualification_after = (
         Judgement.objects.filter(membership=annotator).aggregate(last=Max("pk"))["last"] or 0
     )
-    annotator.standing, annotator.standing_reason = Membership.Standing.ACTIVE, ""
-    annotator.save(update_fields=["qualification_after", "standing", "standing_reason"])
+    annotator.status, annotator.status_reason = Membership.Status.ACTIVE, ""
+    annotator.save(update_fields=["qualification_after", "status", "status_reason"])
     record_event(
         annotator.campaign, actor, AuditAction.LET_TRY_THE_QUALIFICATION_AGAIN, annotator.pseudonym
     )

@@ -29,7 +29,7 @@ def ask_question(annotator: Membership, *, pair_id: int, key: uuid.UUID, text: s
     empty or too long, or too many questions are unanswered.
     """
     text = text.strip()
-    if annotator.standing == Membership.Standing.EXCLUDED:
+    if annotator.status == Membership.Status.EXCLUDED:
         raise AnswerRefused("excluded", _("You no longer take part in this campaign."), 403)
     if not text:
         raise AnswerRefused("question_empty", _("Enter a question."))

@@ -50,7 +50,7 @@ def _recount_invitations(campaign: Campaign) -> None:
 def _recount_pairs(campaign: Campaign, ids: list[int]) -> int:
     pairs = slots.lock_pairs(ids)
     current = Judgement.objects.filter(
-        slots.TAKES_SLOT, pair__in=ids, current=True, standing=Judgement.Standing.COUNTED
+        slots.TAKES_SLOT, pair__in=ids, current=True, status=Judgement.Status.COUNTED
     )
     counted = dict(current.values_list("pair").annotate(n=Count("pk")).order_by())
     live = Lease.objects.filter(pair__in=ids, state=Lease.State.LIVE, takes_slot=True)
@@ -82,7 +82,7 @@ def _recount_annotator(membership_id: int) -> int:
     member = Membership.objects.select_for_update().get(pk=membership_id)
     one = Membership.objects.filter(pk=member.pk)
     own = Judgement.objects.filter(membership=member, current=True).exclude(
-        standing=Judgement.Standing.TOO_FAST
+        status=Judgement.Status.TOO_FAST
     )
     so: dict[str, Any] = {"n_judged": own.exclude(pair__kind=Pair.Kind.QUALIFICATION).count()}
     so["unread_answers"] = kept_figures.count_unread_answers(one).get(member.pk, 0)

@@ -83,7 +83,7 @@ MAY_CLAIM_SQL = (
     "expired OR %(reaped)s))"
 )
 UNCHANGED_SQL = f"""{MAY_CLAIM_SQL[:-1]} AND current_topic_row IS %(topic)s AND block_served = %(in_block)s AND topic_rows = %(own_topics)s
-  AND standing = 'active')"""
+  AND status = 'active')"""
 IN_BAND_SQL = f"{NOT_SKIPPED_SQL} AND p.priority >= (SELECT lowest FROM top)"
 # The lowest priority of the rank window of the first free pair. Windows are counted down from the
 # campaign's highest priority.
@@ -153,7 +153,7 @@ class ClaimState(NamedTuple):
     topic: int | None
     block_served: int
     topics: list[int]
-    standing: str
+    status: str
     expired: bool
     n_live: int
 
@@ -270,7 +270,7 @@ def _try_claim(
         ) = seat[:4]
         due = _is_special_pair_due(annotator)
         seat, is_free, choice_and_pair = look(choose=not due)  # now under the annotator's lock
-    if seat.standing != Membership.Standing.ACTIVE or seat.n_live >= at_most:
+    if seat.status != Membership.Status.ACTIVE or seat.n_live >= at_most:
         return None, at_most
     if seat.expired and not reaped:
         raise ExpiredLeases  # expired leases may hold the slots that this annotator needs
@@ -341,9 +341,9 @@ def _find_pair(
     [row] = fetch_rows(
         _claim_statement(choices, tuple(topics), wait, has_row_locks()), values, prepare=not topics
     )
-    turn, topic, in_block, own_topics, standing, expired, n_live, free, place, *pair = row
+    turn, topic, in_block, own_topics, status, expired, n_live, free, place, *pair = row
     own_topics = json.loads(own_topics) if isinstance(own_topics, str) else own_topics
-    seat = ClaimState(turn, topic, in_block, own_topics, standing, bool(expired), n_live)
+    seat = ClaimState(turn, topic, in_block, own_topics, status, bool(expired), n_live)
     return seat, free is not None, None if place is None else (choices[place], Candidate(*pair))
 
 

@@ -31,11 +31,9 @@ ATTEMPTS = 5
 TAKES_SLOT = ~Q(membership__judge_kind=JudgeKind.MACHINE.value)
 """Filter for judgements that fill slots. Those of LLM judges are stored separately and never mixed
 with human ones."""
-SAYS_CANNOT_JUDGE = Q(
-    current=True, standing=Judgement.Standing.CANNOT, cannot_reason__in=PAIR_REASONS
-)
+SAYS_CANNOT_JUDGE = Q(current=True, status=Judgement.Status.CANNOT, cannot_reason__in=PAIR_REASONS)
 CANNOT_JUDGE_JUDGEMENTS = Judgement.objects.filter(TAKES_SLOT, SAYS_CANNOT_JUDGE).exclude(
-    membership__standing=Membership.Standing.EXCLUDED
+    membership__status=Membership.Status.EXCLUDED
 )
 """Answers that the pair cannot be judged, from people who are not excluded."""
 Result = TypeVar("Result")

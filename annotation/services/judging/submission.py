@@ -189,7 +189,7 @@ def _add_revision(
     since: datetime | None = None,
 ) -> AnswerOutcome:
     """Add a revision to `old`. since: start of this opening if it was not after `old`."""
-    if opening.annotator.standing == Membership.Standing.EXCLUDED:
+    if opening.annotator.status == Membership.Status.EXCLUDED:
         raise AnswerRefused("excluded", _("You no longer take part in this campaign."), 403)
     if opening.pair.kind == Pair.Kind.QUALIFICATION:
         raise AnswerRefused(
@@ -279,33 +279,33 @@ def _accept_answer(
             timing.Times(old.active_ms, old.idle_ms, old.hidden_ms, old.wall_ms, old.server_ms),
             times,
         )
-        pair.counted -= fills and old.standing == Judgement.Standing.COUNTED
+        pair.counted -= fills and old.status == Judgement.Status.COUNTED
         Judgement.objects.filter(pk=old.pk).update(current=False)
-    if old is not None and old.standing == Judgement.Standing.CANNOT:
+    if old is not None and old.status == Judgement.Status.CANNOT:
         # Without the old answer the pair may be judgeable again, which affects the status below.
         slots.recount_unjudgeable(pair, n)
     # An extra judgement remains extra: a revision must not take a slot that it never had.
-    if old is not None and old.standing == Judgement.Standing.EXTRA and answer.grade is not None:
-        standing = Judgement.Standing.EXTRA
+    if old is not None and old.status == Judgement.Status.EXTRA and answer.grade is not None:
+        status = Judgement.Status.EXTRA
     else:
-        was_counted = old is not None and old.standing == Judgement.Standing.COUNTED
-        standing = _judgement_status(
+        was_counted = old is not None and old.status == Judgement.Status.COUNTED
+        status = _judgement_status(
             annotator, pair, answer.grade, times, n=n, has_slot=had_slot, was_counted=was_counted
         )
-    judgement.pair, judgement.membership, judgement.standing, judgement.judged_at = (
+    judgement.pair, judgement.membership, judgement.status, judgement.judged_at = (
         pair,
         annotator,
-        standing,
+        status,
         moment,
     )
     _fill_judgement(judgement, answer, spans, times)
-    pair.counted += fills and standing == Judgement.Standing.COUNTED
-    if standing == Judgement.Standing.CANNOT:
+    pair.counted += fills and status == Judgement.Status.COUNTED
+    if status == Judgement.Status.CANNOT:
         # This answer is not stored yet, so the count in the database lacks it.
         slots.recount_unjudgeable(pair, n, one_more=answer.cannot_reason in slots.PAIR_REASONS)
     slots.balance_slots(pair, n)
     _store_judgement(opening, judgement, _progress_after(annotator, judgement, old, now), now)
-    if standing == Judgement.Standing.TOO_FAST:
+    if status == Judgement.Status.TOO_FAST:
         pause_if_too_fast(annotator, now)
     feedback = None
     if pair.kind == Pair.Kind.QUALIFICATION:
@@ -418,17 +418,17 @@ def judgement_message(judgement: Judgement, pair: Pair) -> str:
     """Return a sentence for the annotator: whether the judgement counts, and if not, why."""
     if pair.kind == Pair.Kind.QUALIFICATION:
         return _("Saved.")
-    if judgement.standing == Judgement.Standing.TOO_FAST:
+    if judgement.status == Judgement.Status.TOO_FAST:
         return _("Saved, but it was too fast to count. Take your time.")
-    if judgement.standing == Judgement.Standing.EXTRA and judgement.late:
+    if judgement.status == Judgement.Status.EXTRA and judgement.late:
         return _(
             "Saved as extra. The pair had been assigned to another annotator and is already complete."
         )
-    if judgement.standing == Judgement.Standing.EXTRA:
+    if judgement.status == Judgement.Status.EXTRA:
         return _("Saved as extra. The pair is already complete.")
-    if judgement.standing == Judgement.Standing.EXCLUDED:
+    if judgement.status == Judgement.Status.EXCLUDED:
         return _("Saved, but you no longer take part in this campaign.")
-    if judgement.standing == Judgement.Standing.CANNOT:
+    if judgement.status == Judgement.Status.CANNOT:
         return _("Saved as “cannot judge”. Others will be asked.")
     if judgement.late:
         return _("Saved. It arrived late, but it still counts.")
@@ -569,27 +569,27 @@ def _judgement_status(
     n: int,
     has_slot: bool,
     was_counted: bool = False,
-) -> Judgement.Standing:
+) -> Judgement.Status:
     if pair.kind == Pair.Kind.QUALIFICATION:
-        return Judgement.Standing.EXTRA
-    if annotator.standing == Membership.Standing.EXCLUDED:
-        return Judgement.Standing.EXCLUDED
+        return Judgement.Status.EXTRA
+    if annotator.status == Membership.Status.EXCLUDED:
+        return Judgement.Status.EXCLUDED
     if grade is None:
-        return Judgement.Standing.CANNOT
+        return Judgement.Status.CANNOT
     if was_counted:
-        return Judgement.Standing.COUNTED
+        return Judgement.Status.COUNTED
     if timing.is_too_fast(
         times.active_ms, min_active_seconds=annotator.campaign.min_active_seconds
     ):
-        return Judgement.Standing.TOO_FAST
+        return Judgement.Status.TOO_FAST
     if pair.kind in (Pair.Kind.GOLD, Pair.Kind.EVERYONE):
-        return Judgement.Standing.COUNTED
+        return Judgement.Status.COUNTED
     slots.balance_slots(pair, n)
     room = (
         slots.needed_judgements(pair, n) if pair.removed or pair.is_left else pair.needed
     )  # a slot reserved before that is filled nevertheless
     free = pair.counted < room if has_slot else pair.open_slots > 0
-    return Judgement.Standing.COUNTED if free else Judgement.Standing.EXTRA
+    return Judgement.Status.COUNTED if free else Judgement.Status.EXTRA
 
 
 def _fill_judgement(
@@ -618,8 +618,8 @@ def _progress_after(
     changes: dict[str, Any] = {"last_seen": now}
     if judgement.pair.kind == Pair.Kind.QUALIFICATION:
         return changes
-    worth = int(judgement.standing != Judgement.Standing.TOO_FAST) - int(
-        old is not None and old.standing != Judgement.Standing.TOO_FAST
+    worth = int(judgement.status != Judgement.Status.TOO_FAST) - int(
+        old is not None and old.status != Judgement.Status.TOO_FAST
     )
     changes["n_judged"] = annotator.n_judged + worth
     if old is not None:
@@ -643,7 +643,7 @@ def pause_if_too_fast(annotator: Membership, now: datetime) -> bool:
     """Pause the annotator after too many too fast judgements since a manager last resumed them.
     Returns whether the annotator is paused now."""
     most = annotator.campaign.pause_after_fast
-    if not most or annotator.standing != Membership.Standing.ACTIVE:
+    if not most or annotator.status != Membership.Status.ACTIVE:
         return False
     resumed = AuditEvent.objects.filter(
         campaign_id=annotator.campaign_id,
@@ -652,7 +652,7 @@ def pause_if_too_fast(annotator: Membership, now: datetime) -> bool:
     )
     last = resumed.order_by("-at").values_list("at", flat=True).first()
     fast = Judgement.objects.filter(
-        membership=annotator, current=True, standing=Judgement.Standing.TOO_FAST
+        membership=annotator, current=True, status=Judgement.Status.TOO_FAST
     )
     n = (fast.filter(received_at__gt=last) if last else fast).count()
     if n < most:

@@ -40,12 +40,12 @@ def exclude_annotator(
 
     def work() -> int:
         locked = _lock_membership(annotator)
-        locked.standing, locked.standing_reason = Membership.Standing.EXCLUDED, reason
-        locked.save(update_fields=["standing", "standing_reason"])
+        locked.status, locked.status_reason = Membership.Status.EXCLUDED, reason
+        locked.save(update_fields=["status", "status_reason"])
         _release_leases(locked, moment)
         rows = list(
             Judgement.objects.filter(
-                membership=locked, current=True, standing=Judgement.Standing.COUNTED
+                membership=locked, current=True, status=Judgement.Status.COUNTED
             ).values_list("pk", "pair_id")
         )
         pairs = slots.lock_pairs(
@@ -55,7 +55,7 @@ def exclude_annotator(
         # the pairs, but the annotator's own answers wait for these locks.
         for _row, pair_id in rows:
             pairs[pair_id].counted -= slots.takes_slots(locked)
-        _set_status([pk for pk, _ in rows], Judgement.Standing.EXCLUDED)
+        _set_status([pk for pk, _ in rows], Judgement.Status.EXCLUDED)
         slots.update_unjudgeable(pairs.values(), slots.get_judgements_per_pair(locked.campaign_id))
         slots.save_pairs(pairs.values(), locked.campaign_id)
         record_event(
@@ -69,7 +69,7 @@ def exclude_annotator(
         return len(rows)
 
     done = slots.run_with_retries(work)
-    annotator.refresh_from_db(fields=["standing", "standing_reason"])
+    annotator.refresh_from_db(fields=["status", "status_reason"])
     return done
 
 
@@ -79,7 +79,7 @@ def exclude_annotators(annotators: Iterable[Membership], *, reason: str, actor: 
     return sum(
         exclude_annotator(member, reason=reason, actor=actor)
         for member in annotators
-        if member.standing != Membership.Standing.EXCLUDED
+        if member.status != Membership.Status.EXCLUDED
     )
 
 
@@ -91,15 +91,15 @@ def include_annotator(
 
     def work() -> InclusionResult:
         locked = _lock_membership(annotator)
-        if locked.standing != Membership.Standing.EXCLUDED:
+        if locked.status != Membership.Status.EXCLUDED:
             raise CampaignError(
                 _("%(pseudonym)s is not excluded.") % {"pseudonym": locked.pseudonym}
             )
-        locked.standing, locked.standing_reason = Membership.Standing.ACTIVE, ""
-        locked.save(update_fields=["standing", "standing_reason"])
+        locked.status, locked.status_reason = Membership.Status.ACTIVE, ""
+        locked.save(update_fields=["status", "status_reason"])
         rows = list(
             Judgement.objects.filter(
-                membership=locked, current=True, standing=Judgement.Standing.EXCLUDED
+                membership=locked, current=True, status=Judgement.Status.EXCLUDED
             )
             .order_by("pk")
             .values_list("pk", "pair_id")
@@ -123,8 +123,8 @@ def include_annotator(
                 counted.append(pk)
             else:
                 extra.append(pk)
-        _set_status(counted, Judgement.Standing.COUNTED)
-        _set_status(extra, Judgement.Standing.EXTRA)
+        _set_status(counted, Judgement.Status.COUNTED)
+        _set_status(extra, Judgement.Status.EXTRA)
         slots.save_pairs(pairs.values(), locked.campaign_id)
         record_event(
             locked.campaign,
@@ -138,7 +138,7 @@ def include_annotator(
         return InclusionResult(len(counted), len(extra))
 
     done = slots.run_with_retries(work)
-    annotator.refresh_from_db(fields=["standing", "standing_reason"])
+    annotator.refresh_from_db(fields=["status", "status_reason"])
     return done
 
 
@@ -151,7 +151,7 @@ def pause_annotator(
         raise CampaignError(_("Enter a reason. The annotator will see it."))
     _change_status(
         annotator,
-        Membership.Standing.PAUSED,
+        Membership.Status.PAUSED,
         reason,
         actor,
         AuditAction.PAUSED_AN_ANNOTATOR,
@@ -162,7 +162,7 @@ def pause_annotator(
 def resume_annotator(annotator: Membership, *, actor: User | None) -> None:
     _change_status(
         annotator,
-        Membership.Standing.ACTIVE,
+        Membership.Status.ACTIVE,
         "",
         actor,
         AuditAction.RESUMED_AN_ANNOTATOR,
@@ -172,7 +172,7 @@ def resume_annotator(annotator: Membership, *, actor: User | None) -> None:
 
 def _change_status(
     annotator: Membership,
-    standing: str,
+    status: str,
     reason: str,
     actor: User | None,
     action: AuditAction,
@@ -180,19 +180,19 @@ def _change_status(
 ) -> None:
     def work() -> None:
         locked = _lock_membership(annotator)
-        if locked.standing == Membership.Standing.EXCLUDED:
+        if locked.status == Membership.Status.EXCLUDED:
             raise CampaignError(
                 _("%(pseudonym)s is excluded. Include the annotator again first.")
                 % {"pseudonym": locked.pseudonym}
             )
-        locked.standing, locked.standing_reason = standing, reason
-        locked.save(update_fields=["standing", "standing_reason"])
-        if standing != Membership.Standing.ACTIVE:
+        locked.status, locked.status_reason = status, reason
+        locked.save(update_fields=["status", "status_reason"])
+        if status != Membership.Status.ACTIVE:
             _release_leases(locked, now)
         record_event(locked.campaign, actor, action, locked.pseudonym, reason=reason)
 
     slots.run_with_retries(work)
-    annotator.refresh_from_db(fields=["standing", "standing_reason"])
+    annotator.refresh_from_db(fields=["status", "status_reason"])
 
 
 def _pairs_reported_unjudgeable(annotator: Membership) -> list[int]:
@@ -222,6 +222,6 @@ def _release_leases(annotator: Membership, now: datetime) -> None:
     slots.end_leases(list(live), Lease.State.RELEASED, now)
 
 
-def _set_status(ids: list[int], standing: str) -> None:
+def _set_status(ids: list[int], status: str) -> None:
     for start in range(0, len(ids), slots.BATCH):
-        Judgement.objects.filter(pk__in=ids[start : start + slots.BATCH]).update(standing=standing)
+        Judgement.objects.filter(pk__in=ids[start : start + slots.BATCH]).update(status=status)

@@ -111,8 +111,8 @@ def preview_reminders(
 def _skip_reason(member: Membership, reminded: set[str]) -> str:
     if member.role != Membership.Role.ANNOTATOR or not member.is_person:
         return _("not a human annotator")
-    if member.standing != Membership.Standing.ACTIVE:
-        return f"is {member.standing}"
+    if member.status != Membership.Status.ACTIVE:
+        return f"is {member.status}"
     if not member.user.is_active or not member.user.email:
         return _("no email address")
     return _("reminded within the last 24 hours") if member.pseudonym in reminded else ""

@@ -50,7 +50,7 @@ class SimulationReport:
 
     judgements: int = 0
     seconds: float = 0.0
-    standings: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[str] = field(default_factory=Counter)
     states: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
     errors: list[str] = field(default_factory=list)

@@ -167,12 +167,12 @@ class _SharedState:
             answer = server.post(annotator.token, "judgements", body)
         except AnswerRefused as refusal:
             with self.lock:
-                self.report.standings[f"refused: {refusal.code}"] += 1
+                self.report.statuses[f"refused: {refusal.code}"] += 1
             return ("refused" if refusal.code in ("closed", "deadline_passed") else None), False
         hand.extend(answer["pairs"])
         with self.lock:
             self.report.judgements += 1
-            self.report.standings[answer["judgement"]["standing"]] += 1
+            self.report.statuses[answer["judgement"]["status"]] += 1
         annotator.n_judged += 1
         return None, True
 

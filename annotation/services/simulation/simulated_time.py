@@ -164,7 +164,7 @@ class _Agenda:
         outcome = submission.submit_judgement(
             annotator.membership, lease=lease, key=uuid.uuid4(), answer=answer, now=moment
         )
-        self.report.standings[outcome.judgement.standing] += 1
+        self.report.statuses[outcome.judgement.status] += 1
         self.report.judgements += 1
         annotator.n_judged += 1
 

@@ -152,7 +152,7 @@ export function explain(
     const place = scale.findIndex((one) => one.value === value);
     return place < 0 ? null : shape(scale[place].shape, place);
   };
-  const standing =
+  const consequence =
     passed === null
       ? t("{right} of {judged} correct so far. You need {needed} of {total}.", {
           judged,
@@ -232,7 +232,7 @@ export function explain(
           ),
         ]
       : []),
-    make("p", {}, standing),
+    make("p", {}, consequence),
     make(
       "p",
       {},

@@ -14,7 +14,7 @@ function moment(iso) {
   });
 }
 
-const STANDING = {
+const STATUS = {
   extra: [
     "warn",
     t("extra"),
@@ -210,7 +210,7 @@ export class History {
     const { judgement: id } = item;
     const title = item.document.title || item.document.id;
     const place = this.scale.findIndex((grade) => grade.value === item.grade);
-    const standing = item.practice
+    const status = item.practice
       ? [
           "",
           t("test"),
@@ -218,7 +218,7 @@ export class History {
             "Part of the qualification test. It does not count as a judgement.",
           ),
         ]
-      : STANDING[item.standing];
+      : STATUS[item.status];
     const said = ({ grade, cannot_reason: reason }) =>
       `${grade} ${reason ?? ""}`;
     const earlier = (item.revisions ?? []).filter(
@@ -262,11 +262,11 @@ export class History {
           place >= 0 ? shape(this.scale[place].shape, place) : null,
           gradeName(this.scale, item.grade, item.cannot_reason),
         ),
-        standing
+        status
           ? make(
-              `span.badge${standing[0] && "."}${standing[0]}`,
-              { title: standing[2] },
-              standing[1],
+              `span.badge${status[0] && "."}${status[0]}`,
+              { title: status[2] },
+              status[1],
             )
           : null,
         earlier.length

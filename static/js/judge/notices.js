@@ -64,11 +64,11 @@ const WORTH_SAYING = new Set(["extra", "excluded"]);
  */
 export function outcome(
   { kind, title, label, body },
-  { id, standing, late, revision, after_deadline: afterDeadline, message },
+  { id, status, late, revision, after_deadline: afterDeadline, message },
   { banners, reopen },
 ) {
   const what = `“${title ?? label}”`;
-  const say = (notice) => banners.show("standing", { closes: true, ...notice });
+  const say = (notice) => banners.show("status", { closes: true, ...notice });
   if (afterDeadline)
     say({
       text: t(
@@ -76,7 +76,7 @@ export function outcome(
         { document: what },
       ),
     });
-  else if (standing === "too fast") {
+  else if (status === "too fast") {
     const seconds = (body.active_ms / 1000).toLocaleString(locale, {
       maximumFractionDigits: 1,
     });
@@ -90,10 +90,10 @@ export function outcome(
     });
   } else if (
     message &&
-    (late || WORTH_SAYING.has(standing) || (kind === "judge" && revision > 1))
+    (late || WORTH_SAYING.has(status) || (kind === "judge" && revision > 1))
   ) {
     say({
-      tone: standing === "counted" ? "info" : "warn",
+      tone: status === "counted" ? "info" : "warn",
       text: `${what}: ${message}`,
     });
   }

@@ -71,7 +71,7 @@ export class Rhythm {
       if (
         entry.kind === "judge" &&
         !answer.feedback &&
-        answer.judgement?.standing !== "too fast"
+        answer.judgement?.status !== "too fast"
       )
         this.judged(entry.body.active_ms);
     });

@@ -72,7 +72,7 @@ export class TrialApi extends Api {
       answered = tests.filter(({ pair }) => this.#of(pair));
     const counted = this.judged.filter(
       (versions) =>
-        !versions[0].practice && versions.at(-1).standing !== "too fast",
+        !versions[0].practice && versions.at(-1).status !== "too fast",
     ).length;
     const progress = {
       judged: counted,
@@ -136,7 +136,7 @@ export class TrialApi extends Api {
       late: false,
       after_deadline: false,
       message: "",
-      standing: tooFast
+      status: tooFast
         ? "too fast"
         : body.grade === null
           ? "cannot judge"
@@ -204,7 +204,7 @@ export class TrialApi extends Api {
       .find(({ pair }) => pair === pairId)
       .near.flatMap(({ pair, resemblance }) => {
         const newest = this.#of(pair)?.at(-1);
-        if (!newest || newest.grade === null || newest.standing === "too fast")
+        if (!newest || newest.grade === null || newest.status === "too fast")
           return [];
         return [
           {

@@ -31,8 +31,8 @@ def test_the_labels_of_a_campaign_are_those_of_its_counted_judgements(campaign):
 
 def test_what_is_too_fast_or_excluded_there_is_dropped_and_counted(campaign):
     first, second, *_ = Judgement.objects.order_by("pk")
-    Judgement.objects.filter(pk=first.pk).update(standing=Judgement.Standing.TOO_FAST)
-    Judgement.objects.filter(pk=second.pk).update(standing=Judgement.Standing.EXCLUDED)
+    Judgement.objects.filter(pk=first.pk).update(status=Judgement.Status.TOO_FAST)
+    Judgement.objects.filter(pk=second.pk).update(status=Judgement.Status.EXCLUDED)
     result = run("aggregate", "--campaign", campaign.slug)
     assert (
         result["dropped"]["too_fast"],

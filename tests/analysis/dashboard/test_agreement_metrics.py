@@ -33,7 +33,7 @@ def campaign():
 def test_pairs_are_grouped_by_the_guidelines_of_all_their_judgements_and_by_length(campaign):
     versions: dict[tuple[str, str], set[int]] = defaultdict(set)
     words = {}
-    for row in Judgement.objects.filter(current=True, standing="counted").select_related(
+    for row in Judgement.objects.filter(current=True, status="counted").select_related(
         "pair__entry__topic", "pair__entry__document"
     ):
         key = (row.pair.entry.topic.topic_id, row.pair.entry.docno)

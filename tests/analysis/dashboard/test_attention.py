@@ -136,12 +136,12 @@ def test_too_fast_judgements_of_a_speeder_are_on_the_progress_page_until_the_spe
         judge(ada, 1, active_ms=200)
         judge(bob, 1)
     for row in Judgement.objects.filter(membership=ada):
-        assert row.standing == "too fast"
+        assert row.status == "too fast"
     client = manager_of(campaign)
     page = text_of(client.get(f"/campaigns/{campaign.slug}/"))
     assert f"{ada.pseudonym} : 10 of 10 judgements" in page
     assert f"{bob.pseudonym} :" not in page
-    Membership.objects.filter(pk=ada.pk).update(standing="excluded")
+    Membership.objects.filter(pk=ada.pk).update(status="excluded")
     kept._snapshots.clear()
     assert "10 of 10 judgements" not in text_of(client.get(f"/campaigns/{campaign.slug}/"))
 

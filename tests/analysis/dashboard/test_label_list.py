@@ -24,7 +24,7 @@ def pair(campaign: Campaign, topic: str, docno: str) -> Pair:
     return campaign.pairs.get(entry__topic__topic_id=topic, entry__docno=docno)
 
 
-def campaign_of_every_standing(n_documents: int = 3) -> Campaign:
+def campaign_of_every_status(n_documents: int = 3) -> Campaign:
     """Two judgements a pair: t1 d1 2 2, t1 d2 0 3, t1 d3 1 alone, t2 d1 3 3 but for the manager 1;
     t2 d2 was known to be 3; t2 d3 nothing."""
     grades = {("t1", "d1"): (2, 2), ("t1", "d2"): (0, 3), ("t1", "d3"): (1,), ("t2", "d1"): (3, 3)}
@@ -49,7 +49,7 @@ def listed(campaign: Campaign, query: str = "") -> list[str]:
 
 
 def test_each_pair_with_a_label_or_a_judgement_is_a_row_and_no_other() -> None:
-    campaign = campaign_of_every_standing()
+    campaign = campaign_of_every_status()
     rows = {
         f"{row.topic} {row.document}": row for row in list_labels(campaign, get_snapshot(campaign))
     }
@@ -89,11 +89,11 @@ def test_each_pair_with_a_label_or_a_judgement_is_a_row_and_no_other() -> None:
     ],
 )
 def test_the_list_is_searched_filtered_and_sorted(query: str, rows: list[str]) -> None:
-    assert listed(campaign_of_every_standing(), query) == rows
+    assert listed(campaign_of_every_status(), query) == rows
 
 
 def test_relevant_labels_are_counted_by_topic() -> None:
-    campaign = campaign_of_every_standing()
+    campaign = campaign_of_every_status()
     page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/labels/list/")
     assert [tuple(row) for row in page.context["topics"]] == [
         ("t1", 2, 1, 1, 1),
@@ -104,7 +104,7 @@ def test_relevant_labels_are_counted_by_topic() -> None:
 def test_one_goes_on_through_the_list_as_it_was_asked_for_and_a_pair_just_decided_keeps_its_place() -> (
     None
 ):
-    campaign = campaign_of_every_standing()
+    campaign = campaign_of_every_status()
     client, t1d2 = manager_of(campaign), pair(campaign, "t1", "d2")
     page = client.get(
         f"/campaigns/{campaign.slug}/labels/list/?topic=t1&sort=-grade"
@@ -131,7 +131,7 @@ def test_one_goes_on_through_the_list_as_it_was_asked_for_and_a_pair_just_decide
 
 
 def test_a_decision_shows_at_once_and_its_withdrawal_too() -> None:
-    campaign = campaign_of_every_standing()
+    campaign = campaign_of_every_status()
     client, one = manager_of(campaign), pair(campaign, "t1", "d1")
     for grade in ("0", "3"):
         client.post(f"/campaigns/{campaign.slug}/pairs/{one.pk}/", {"grade": grade})
@@ -141,7 +141,7 @@ def test_a_decision_shows_at_once_and_its_withdrawal_too() -> None:
 
 
 def test_statements_do_not_grow_with_the_pairs() -> None:
-    campaign = campaign_of_every_standing(30)
+    campaign = campaign_of_every_status(30)
     client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/labels/list/"
 
     def statements() -> int:

@@ -189,7 +189,7 @@ def test_reports_are_found_by_title_kind_and_state(campaign):
     assert titles("?q=scores+5&measure=AP") == ["5"]
 
 
-def test_administrators_find_people_by_right_and_tokens_by_standing():
+def test_administrators_find_people_by_right_and_tokens_by_status():
     root, ada = make_user("root", superuser=True), make_user("ada", may_create=True)
     make_user("bob")
     tokens.create_api_token(user=ada, name="old", days=-1)
@@ -203,7 +203,7 @@ def test_administrators_find_people_by_right_and_tokens_by_standing():
     sessions = "/installation/sessions"
     assert [
         token.name
-        for token in client.get(f"{sessions}?name=ada&token-standing=over").context["tokens"]
+        for token in client.get(f"{sessions}?name=ada&token-status=over").context["tokens"]
     ] == ["old"]
     assert [
         token.name
@@ -211,7 +211,7 @@ def test_administrators_find_people_by_right_and_tokens_by_standing():
     ] == ["good"]
     assert (
         client.post(
-            f"{sessions}?name=ada&token-standing=over", {"action": "token", "number": "0"}
+            f"{sessions}?name=ada&token-status=over", {"action": "token", "number": "0"}
         ).url
-        == f"{sessions}?name=ada&token-standing=over"
+        == f"{sessions}?name=ada&token-status=over"
     )

@@ -388,10 +388,10 @@ class TestOnePerson:
         assert "of 2 with a label now" in text
         client.post(where, {"reason": ""})
         ada.refresh_from_db()
-        assert ada.standing == "active"  # not without a reason
+        assert ada.status == "active"  # not without a reason
         client.post(where, {"reason": "clicks at random"})
         ada.refresh_from_db()
-        assert (ada.standing, ada.standing_reason) == ("excluded", "clicks at random")
+        assert (ada.status, ada.status_reason) == ("excluded", "clicks at random")
         assert len(read_counted_table(campaign)) == 2
         assert (
             AuditEvent.objects.filter(action="excluded an annotator").get().details["reason"]

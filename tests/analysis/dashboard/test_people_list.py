@@ -97,7 +97,7 @@ def test_annotators_are_sorted_searched_and_paged_by_the_server(campaign):
     assert shown(campaign, "?sort=judged")[:3] == ["A001", "A002", "A003"]
     assert shown(campaign, "?q=annotator11") == ["A012", *(f"A{i}" for i in range(111, 121))]
     assert shown(campaign, "?q=nobody-of-this-name") == []
-    Membership.objects.filter(pseudonym="A007").update(standing="paused")
+    Membership.objects.filter(pseudonym="A007").update(status="paused")
     assert shown(campaign, "?which=paused") == ["A007"]
     assert shown(campaign, "?which=nonsense&sort=nonsense&page=x")[:2] == ["A001", "A002"]
 
@@ -144,12 +144,12 @@ def test_many_are_told_paused_and_let_go_on_at_once(campaign):
     client.post(
         chosen, {"annotator": both, "action": "pause", "text": "Read the guidelines again."}
     )
-    standings = dict(
-        campaign.memberships.filter(role="annotator").values_list("pseudonym", "standing")
+    statuses = dict(
+        campaign.memberships.filter(role="annotator").values_list("pseudonym", "status")
     )
-    assert standings == {both[0]: "paused", both[1]: "paused", eve.pseudonym: "active"}
+    assert statuses == {both[0]: "paused", both[1]: "paused", eve.pseudonym: "active"}
     client.post(chosen, {"annotator": both, "action": "resume"})
-    assert campaign.memberships.filter(role="annotator", standing="active").count() == 3
+    assert campaign.memberships.filter(role="annotator", status="active").count() == 3
     assert campaign.audit.filter(action="paused an annotator").count() == 2
 
 
@@ -173,7 +173,7 @@ def test_who_cannot_be_acted_on_is_said_once_with_the_reason(campaign):
     assert elsewhere.url == address(campaign)
     other = make_annotator(make_campaign())
     client.post(chosen, {"annotator": [other.pseudonym + "x"], "action": "pause", "text": "x"})
-    assert Membership.objects.filter(standing="paused").count() == 0
+    assert Membership.objects.filter(status="paused").count() == 0
 
 
 def test_two_are_excluded_together_after_one_preview(campaign):
@@ -194,11 +194,11 @@ def test_two_are_excluded_together_after_one_preview(campaign):
     done = client.post(where, {"reason": "a shared account"}, follow=True)
     assert f"Excluded {both[0]} and {both[1]}. 24 judgements no longer count" in text_of(done)
     assert set(
-        campaign.memberships.filter(standing="excluded").values_list("pseudonym", flat=True)
+        campaign.memberships.filter(status="excluded").values_list("pseudonym", flat=True)
     ) == set(both)
     assert "are excluded already" in text_of(client.get(where))
     client.post(f"{address(campaign)}chosen", {"annotator": both, "action": "include"})
-    assert not campaign.memberships.filter(standing="excluded").exists()
+    assert not campaign.memberships.filter(status="excluded").exists()
 
 
 def test_a_note_is_for_managers_alone(campaign):
@@ -235,7 +235,7 @@ def test_hours_are_of_all_judgements_whatever_became_of_them(campaign):
     ada = make_annotator(campaign)
     judged_in(ada, 1, 1800)
     judge(ada, 2, active_ms=500, wall_ms=9000)
-    Judgement.objects.filter(membership=ada, standing="too fast").update(active_ms=500)
+    Judgement.objects.filter(membership=ada, status="too fast").update(active_ms=500)
     assert list_annotators(campaign)[0].hours == pytest.approx(1800.5 / 3600)
     exclusion.exclude_annotator(ada, reason="a script", actor=None)
     assert list_annotators(campaign)[0].hours == pytest.approx(1800.5 / 3600)

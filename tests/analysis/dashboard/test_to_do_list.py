@@ -103,7 +103,7 @@ def test_a_speeder_can_be_paused_from_the_list_and_leaves_it():
     )
     client.post(pause.address, pause.fields)
     ada.refresh_from_db()
-    assert ada.standing == Membership.Standing.PAUSED
+    assert ada.status == Membership.Status.PAUSED
     assert get_to_do_list(campaign.created_by)[0] == [], (
         "though the figures are of before the pause"
     )
@@ -146,7 +146,7 @@ def test_who_was_paused_by_the_rule_is_looked_at_or_goes_on():
     ]
     client.post(go_on.address, go_on.fields)
     ada.refresh_from_db()
-    assert ada.standing == Membership.Standing.ACTIVE
+    assert ada.status == Membership.Status.ACTIVE
     exclusion.pause_annotator(bob, reason="Let us talk first.", actor=campaign.created_by)
     assert kinds(campaign) == ["too fast"], (
         "ada, who judges again; a manager's own pause is no item of the list"
@@ -198,8 +198,8 @@ def test_whose_judgements_look_random_comes_first_also_when_they_no_longer_judge
             campaign, RandomLikeAnnotator(ada.pseudonym, "agrees no better than chance", 150, 143)
         )
     }
-    for standing in ("active", "paused"):
-        Membership.objects.filter(pk=ada.pk).update(standing=standing)
+    for status in ("active", "paused"):
+        Membership.objects.filter(pk=ada.pk).update(status=status)
         first, second = build_to_do_list([campaign], known)
         assert (
             first.words
@@ -209,7 +209,7 @@ def test_whose_judgements_look_random_comes_first_also_when_they_no_longer_judge
         assert second.kind == ToDoKind.QUESTIONS
     where = manager_of(campaign).post(first.actions[1].address, first.actions[1].fields)
     assert "/exclude/" in where.url, "a preview of what it would change"
-    Membership.objects.filter(pk=ada.pk).update(standing="excluded")
+    Membership.objects.filter(pk=ada.pk).update(status="excluded")
     assert [item.kind for item in build_to_do_list([campaign], known)] == [ToDoKind.QUESTIONS], (
         "though the figures are of before the exclusion"
     )

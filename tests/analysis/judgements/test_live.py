@@ -309,7 +309,7 @@ def _do(event: str, campaign, person, rng: random.Random) -> bool:
     if event in ("judge", "fast", "cannot"):
         seconds = {"active_ms": 200, "wall_ms": 250} if event == "fast" else {}
         person.refresh_from_db()
-        lease = scheduling.claim_pair(person) if person.standing != "excluded" else None
+        lease = scheduling.claim_pair(person) if person.status != "excluded" else None
         if lease is not None:
             submit(person, lease, None if event == "cannot" else rng.randrange(4), **seconds)
         return lease is not None
@@ -324,10 +324,10 @@ def _do(event: str, campaign, person, rng: random.Random) -> bool:
             )
         return bool(own)
     person.refresh_from_db()
-    if event == "exclude" and person.standing != "excluded":
+    if event == "exclude" and person.status != "excluded":
         return bool(exclusion.exclude_annotator(person, reason="at random", actor=None)) or True
     if event == "include":
-        excluded = list(campaign.memberships.filter(standing="excluded").order_by("pk"))
+        excluded = list(campaign.memberships.filter(status="excluded").order_by("pk"))
         for member in excluded[:1]:
             exclusion.include_annotator(member, actor=None)
         return bool(excluded)

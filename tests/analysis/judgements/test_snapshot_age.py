@@ -87,7 +87,7 @@ def test_what_a_manager_has_done_is_seen_at_once(large):
     boss = campaign.memberships.get(role="manager").user
     assert [person.n for person in list_annotators(campaign)] == [2, 2]
     exclusion.exclude_annotator(bob, actor=boss, reason="careless")
-    assert [(person.n, person.membership.standing) for person in list_annotators(campaign)] == [
+    assert [(person.n, person.membership.status) for person in list_annotators(campaign)] == [
         (2, "active"),
         (0, "excluded"),
     ]

@@ -78,7 +78,7 @@ def with_everything(campaign: Campaign) -> Campaign:
     exclusion.exclude_annotator(wild, reason="answers at random", actor=None)
     judged(quick, pair_of(campaign, "t1", "d2"), 0, now=moment, active_ms=100)
     extra = judged(late, pair_of(campaign, "t2", "d2"), 3, now=moment, active_ms=9_000, note="=1+1")
-    Judgement.objects.filter(pk=extra.pk).update(standing=Judgement.Standing.EXTRA)
+    Judgement.objects.filter(pk=extra.pk).update(status=Judgement.Status.EXTRA)
     Pair.objects.filter(pk=extra.pair_id).update(
         counted=F("counted") - 1, open_slots=F("open_slots") + 1
     )

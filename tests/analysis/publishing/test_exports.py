@@ -144,7 +144,7 @@ def test_every_revision_is_in_the_raw_judgements_and_each_that_does_not_count_ha
         first["active_ms"],
         first["guideline_version"],
         first["device"],
-        first["standing"],
+        first["status"],
     ) == (
         "Partial",
         "20000",

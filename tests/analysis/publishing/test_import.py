@@ -301,7 +301,7 @@ def test_a_machine_among_the_annotators_takes_no_slot(release):
     mine = {
         (one.pair.entry.topic.topic_id, one.pair.entry.docno)
         for one in Judgement.objects.filter(
-            pair__campaign=plain, membership__pseudonym=pseudonym, current=True, standing="counted"
+            pair__campaign=plain, membership__pseudonym=pseudonym, current=True, status="counted"
         )
     }
     campaign = campaigns_of_machine(release, machine)
@@ -371,8 +371,8 @@ def test_annotators_come_back_as_pseudonyms_that_nobody_can_sign_in_to(release):
     assert sorted(m.pseudonym for m in people) == [f"A{n:03d}" for n in range(1, 9)]
     assert not any(m.user.is_active or m.user.has_usable_password() for m in people)
     excluded = people.get(pseudonym="A006")
-    assert (excluded.standing, excluded.standing_reason) == (
-        Membership.Standing.EXCLUDED,
+    assert (excluded.status, excluded.status_reason) == (
+        Membership.Status.EXCLUDED,
         "answers at random",
     )
     assert made.memberships.get(user=manager).role == Membership.Role.MANAGER
@@ -415,7 +415,7 @@ def test_pairs_that_nobody_could_judge_come_back_as_such(tmp_path):
     judge(ada, 2)
     judge(liar, None, cannot_reason="query")
     exclusion.exclude_annotator(liar, reason="random clicks", actor=None)
-    assert judge(ada, 1, active_ms=10).standing == "too fast"
+    assert judge(ada, 1, active_ms=10).status == "too fast"
     lifecycle.close_campaign(campaign)
     (path := tmp_path / "release.zip").write_bytes(
         built(campaign, ReleasePlan("first", LabelChoices(), documents=True))
@@ -564,7 +564,7 @@ def test_a_bomb_in_a_part_that_is_read_whole_is_refused(release, monkeypatch):
     ("part", "old", "new", "said"),
     [
         ("judgements.tsv", "\t2\tPartial", "\t7\tPartial", "grade '7'"),
-        ("judgements.tsv", "\tcounted\t", "\tgreat\t", "standing 'great'"),
+        ("judgements.tsv", "\tcounted\t", "\tgreat\t", "status 'great'"),
         ("judgements.tsv", "\tA001\t", "\tA099\t", "A099"),
         ("judgements.tsv", "\tt1\td1\t", "\tt1\td7\t", "t1 d7 is not in the campaign"),
         ("judgements.tsv", "2026-03-02T", "yesterday ", "not a date and time"),
@@ -584,7 +584,7 @@ def test_a_bomb_in_a_part_that_is_read_whole_is_refused(release, monkeypatch):
         ),
         ("feedback.tsv", "A003", "A999", "feedback.tsv:4: unknown annotator 'A999'"),
         ("feedback.tsv", "A003", "A001", "feedback.tsv:4: empty or duplicate answer"),
-        ("campaign.json", '"version": 1', '"version": 2', "version 2"),
+        ("campaign.json", '"version": 2', '"version": 3', "version 3"),
         (
             "campaign.json",
             '"method": "majority"',

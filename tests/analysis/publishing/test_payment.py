@@ -30,10 +30,10 @@ def worked():
     for grade in (0, 1, 2):
         judge(ada, grade)
     ids = list(Judgement.objects.filter(membership=ada).order_by("pk").values_list("pk", flat=True))
-    for pk, ms, standing in zip(
+    for pk, ms, status in zip(
         ids, (3_000_000, 2_399_000, 1_000), ("counted", "extra", "too fast"), strict=True
     ):
-        Judgement.objects.filter(pk=pk).update(active_ms=ms, standing=standing)
+        Judgement.objects.filter(pk=pk).update(active_ms=ms, status=status)
     judge(bob, 1)
     Judgement.objects.filter(membership=bob).update(active_ms=None)
     User.objects.filter(pk=eve.user.pk).update(first_name="=HYPERLINK(1)")

@@ -55,7 +55,7 @@ def test_judgements_taken_back_make_the_labels_of_before_the_exclusion(campaign,
     assert text(campaign, take_back=back) == GRADED
     assert text(campaign, "qrels-binary", take_back=back) == BINARY
     assert text(campaign) == WITHOUT_A003, "the campaign is as it was"
-    assert campaign.memberships.get(pseudonym="A003").standing == Membership.Standing.EXCLUDED
+    assert campaign.memberships.get(pseudonym="A003").status == Membership.Status.EXCLUDED
 
 
 def test_only_those_that_are_named_are_taken_back(campaign):

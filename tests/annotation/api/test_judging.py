@@ -196,7 +196,7 @@ def test_from_lease_to_judgement_to_the_next_pair(page):
         first["pairs"][0]["lease"], 2, active_ms=5_000, wall_ms=6_000, device="keyboard"
     ).json()
     assert (
-        answer["judgement"]["standing"],
+        answer["judgement"]["status"],
         answer["judgement"]["revision"],
         answer["judgement"]["late"],
     ) == ("counted", 1, False)
@@ -278,7 +278,7 @@ def test_what_was_put_aside_is_listed_and_taken_up_again(page):
         page.post(f"skipped/{first['pair']}/resume").json()["pairs"][0]["lease"] == again["lease"]
     )  # asked again: the same
     assert page.get("skipped").json()["items"] == []
-    assert page.judge(again["lease"], 1).json()["judgement"]["standing"] == "counted"
+    assert page.judge(again["lease"], 1).json()["judgement"]["status"] == "counted"
     answer = page.post(f"skipped/{first['pair']}/resume")
     assert (answer.status_code, answer.json()["code"]) == (409, "already_judged")
     never = page.post(f"skipped/{pairs[1]['pair'] + 999}/resume")
@@ -311,7 +311,7 @@ def test_revising_through_the_history(page):
     lease = page.pairs()["pairs"][0]["lease"]
     number = page.judge(lease, 1, note="first").json()["judgement"]["id"]
     answer = page.post(f"judgements/{number}/revise", key=str(uuid.uuid4()), grade=3, want=0).json()
-    assert (answer["judgement"]["revision"], answer["judgement"]["standing"]) == (2, "counted")
+    assert (answer["judgement"]["revision"], answer["judgement"]["status"]) == (2, "counted")
     shown = page.get(f"history/{number}").json()
     assert (
         shown["judgement"]["grade"],

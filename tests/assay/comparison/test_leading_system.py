@@ -30,22 +30,20 @@ def holm_by_hand(raw: list[float]) -> list[float]:
 
 
 def test_systems_stand_best_first_with_scipys_tests_of_every_pair() -> None:
-    standing = rank_systems(SCORES, TAGS)
+    ranking = rank_systems(SCORES, TAGS)
     means = dict(zip(TAGS, SCORES.mean(axis=0), strict=True))
     order = sorted(means, key=lambda tag: -means[tag])
-    assert [one["tag"] for one in standing["systems"]] == order
-    assert [one["mean"] for one in standing["systems"]] == pytest.approx(
+    assert [one["tag"] for one in ranking["systems"]] == order
+    assert [one["mean"] for one in ranking["systems"]] == pytest.approx(
         [means[tag] for tag in order], rel=1e-12
     )
     columns = dict(zip(TAGS, SCORES.T, strict=True))
     pairs = [(0, 1), (0, 2), (1, 2)]
     raw = [float(stats.ttest_rel(columns[order[i]], columns[order[j]]).pvalue) for i, j in pairs]
-    assert [p for row in standing["p"] for p in row] == pytest.approx(raw, rel=1e-9)
-    assert [p for row in standing["holm"] for p in row] == pytest.approx(
-        holm_by_hand(raw), rel=1e-9
-    )
+    assert [p for row in ranking["p"] for p in row] == pytest.approx(raw, rel=1e-9)
+    assert [p for row in ranking["holm"] for p in row] == pytest.approx(holm_by_hand(raw), rel=1e-9)
     low, high = wider_interval(columns["a"])
-    a = next(one for one in standing["systems"] if one["tag"] == "a")
+    a = next(one for one in ranking["systems"] if one["tag"] == "a")
     assert (a["low"], a["high"]) == pytest.approx((low, high), rel=1e-12)
 
 
@@ -78,7 +76,7 @@ WON = " Topics of s0 against s1: 30 won, 5 tied, 15 lost."
 
 
 @pytest.mark.parametrize(
-    ("standing", "words"),
+    ("ranking", "words"),
     [
         (
             made([0.411, 0.402], [[0.21]]),
@@ -140,9 +138,9 @@ WON = " Topics of s0 against s1: 30 won, 5 tied, 15 lost."
     ],
 )
 def test_the_sentence_names_the_leader_and_the_runs_that_do_not_differ_from_it(
-    standing: dict, words: str
+    ranking: dict, words: str
 ) -> None:
-    assert describe_leader(standing, "nDCG@10") == words
+    assert describe_leader(ranking, "nDCG@10") == words
 
 
 @pytest.mark.parametrize(
@@ -172,17 +170,17 @@ def test_runs_that_differ_by_the_same_on_every_topic_are_separable_from_six_topi
 ) -> None:
     """The permutation test has p = 2 / 2^n: .0625 with five topics, .03125 with six."""
     values = np.column_stack([np.arange(n_topics) / 10, np.arange(n_topics) / 10 + 0.1])
-    standing = rank_systems(values, ["A", "B"])
-    words = describe_leader(standing, "P@10")
+    ranking = rank_systems(values, ["A", "B"])
+    words = describe_leader(ranking, "P@10")
     if separable:
-        assert standing["holm"] == [[pytest.approx(2 / 2**n_topics)]]
+        assert ranking["holm"] == [[pytest.approx(2 / 2**n_topics)]]
         verdict = "After Holm correction it differs significantly from A (p = 0.031)."
         assert (
             words
             == f"B leads by P@10 (0.3500, 6 topics). {verdict} Topics of B against A: 6 won, 0 tied, 0 lost."
         )
     else:
-        assert math.isnan(standing["holm"][0][0])
+        assert math.isnan(ranking["holm"][0][0])
         mean = values[:, 1].mean()
         few = f"{n_topics} topics; a verdict needs at least 6"
         won = f"Topics of B against A: {n_topics} won, 0 tied, 0 lost."
@@ -202,9 +200,9 @@ def test_mean_and_signed_ranks_that_point_apart_are_told() -> None:
     """One topic brings all of the lead of x; y is ahead on the nineteen others."""
     y = np.full(20, 0.5)
     x = np.append(np.full(19, 0.49), 0.99)
-    standing = rank_systems(np.column_stack([x, y]), ["x", "y"])
-    assert [one["tag"] for one in standing["systems"]] == ["x", "y"]
-    assert standing["opposed"] == [[True]]
+    ranking = rank_systems(np.column_stack([x, y]), ["x", "y"])
+    assert [one["tag"] for one in ranking["systems"]] == ["x", "y"]
+    assert ranking["opposed"] == [[True]]
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def test_more_judgements_per_pair_open_complete_pairs_again():
     assert scheduling.claim_pair(bob) is None
     lifecycle.update_campaign(campaign, actor=None, judgements_per_pair=2)
     assert check_invariants(campaign) == []
-    assert [judge(bob, 1).standing for _ in range(2)] == ["counted", "counted"]
+    assert [judge(bob, 1).status for _ in range(2)] == ["counted", "counted"]
     assert AuditEvent.objects.get(action="changed settings").details["changes"] == {
         "judgements_per_pair": [1, 2]
     }
@@ -143,7 +143,7 @@ def test_fewer_judgements_per_pair_take_nothing_away_that_counted():
     first, second = campaign.pairs.order_by("position")
     assert (first.needed, first.counted, first.held, first.open_slots) == (2, 2, 1, -1)
     assert (second.needed, second.open_slots) == (1, 1)
-    assert submit(members[2], lease, 1).judgement.standing == "extra"
+    assert submit(members[2], lease, 1).judgement.status == "extra"
     assert scheduling.claim_pair(members[3]).pair_id == second.pk
     assert check_invariants(campaign) == []
 

@@ -79,7 +79,7 @@ def test_what_was_on_somebodys_screen_counts(campaign: Campaign) -> None:
     set_depth(campaign, RANK_2, actor=None)
     assert slots_of(campaign)[3] == (1, 0)
     assert check_invariants(campaign) == []
-    assert submit(cleo, lease, 1).judgement.standing == "counted"
+    assert submit(cleo, lease, 1).judgement.status == "counted"
     assert slots_of(campaign)[3] == (2, 1)  # begun, so judged to its end
     assert check_invariants(campaign) == []
 

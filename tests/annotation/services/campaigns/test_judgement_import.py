@@ -110,7 +110,7 @@ def test_firas_export_becomes_a_closed_campaign_with_people_times_and_order(tmp_
     campaign = Campaign.objects.get(slug=made["campaign"])
     assert (campaign.state, campaign.name, campaign.pool.n_pairs) == ("closed", "Trip", 2)
     rows = Judgement.objects.order_by("judged_at").values_list(
-        "membership__pseudonym", "grade", "active_ms", "standing", "revision", "current"
+        "membership__pseudonym", "grade", "active_ms", "status", "revision", "current"
     )
     assert list(rows) == [
         ("A001", 3, 31000, "counted", 1, True),
@@ -203,16 +203,16 @@ def test_an_annotator_whom_the_file_excludes_is_excluded(tmp_path: Path) -> None
     text = "topic,document,annotator,grade,excluded\nt,d,a,1,0\nt,d,b,2,1\nt,e,a,1,1\nt,e,c,0,0\n"
     made = run("import_judgements", written(tmp_path, text, "a.csv"))
     campaign = Campaign.objects.get(slug=made["campaign"])
-    assert dict(campaign.memberships.values_list("pseudonym", "standing")) == {
+    assert dict(campaign.memberships.values_list("pseudonym", "status")) == {
         "A001": "active",
         "A002": "excluded",
         "A003": "active",
     }
-    standings = dict(
-        Judgement.objects.values_list("grade", "standing").order_by("grade").filter(grade=2)
+    statuses = dict(
+        Judgement.objects.values_list("grade", "status").order_by("grade").filter(grade=2)
     )
-    assert standings == {2: "excluded"}
-    assert Judgement.objects.filter(standing="extra").count() == 1
+    assert statuses == {2: "excluded"}
+    assert Judgement.objects.filter(status="extra").count() == 1
     assert run("aggregate", "--campaign", made["campaign"])["judgements"] == 2
 
 

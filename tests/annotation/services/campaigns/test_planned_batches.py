@@ -137,7 +137,7 @@ def test_labels_so_far_are_the_majority_the_lowest_grade_of_a_tie_and_what_a_man
     assert pairs[0].entry_id not in planned_batches.get_current_labels(pool), (
         "a machine's labels are a layer of their own"
     )
-    Judgement.objects.filter(pair=pairs[3]).update(standing=Judgement.Standing.EXCLUDED)
+    Judgement.objects.filter(pair=pairs[3]).update(status=Judgement.Status.EXCLUDED)
     assert pairs[3].entry_id not in planned_batches.get_current_labels(pool)
 
 

@@ -56,7 +56,7 @@ def test_whoever_was_restricted_or_paused_meanwhile_gets_what_holds_now():
     second = campaign.collection.topics.get(topic_id="t2").pk
     Membership.objects.filter(pk=ada.pk).update(topic_rows=[second])
     assert Pair.objects.get(pk=scheduling.claim_pair(stale).pair_id).topic_row == second
-    Membership.objects.filter(pk=ada.pk).update(standing="paused")
+    Membership.objects.filter(pk=ada.pk).update(status="paused")
     assert scheduling.claim_pair(stale) is None
     assert Lease.objects.count() == 1
 

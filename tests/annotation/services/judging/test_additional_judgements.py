@@ -69,7 +69,7 @@ def test_one_more_is_another_persons_and_counts(campaign: Campaign) -> None:
     assert (scheduling.claim_pair(ada), scheduling.claim_pair(bob)) == (None, None)
     cleo = make_annotator(campaign, "cleo")
     judgement = judge(cleo, 3)
-    assert (judgement.pair, judgement.standing) == (first(campaign), "counted")
+    assert (judgement.pair, judgement.status) == (first(campaign), "counted")
     assert slots_of(first(campaign)) == (1, 3, 3, 0)
     assert scheduling.claim_pair(cleo) is None
     assert check_invariants(campaign) == []
@@ -89,7 +89,7 @@ def test_it_is_taken_back_until_somebody_has_it_on_screen(campaign: Campaign) ->
     assert lease is not None
     with pytest.raises(CampaignError, match="an annotator has the pair on screen"):
         take_back(campaign, first(campaign))
-    assert submit(cleo, lease, 1).judgement.standing == "counted"
+    assert submit(cleo, lease, 1).judgement.status == "counted"
     with pytest.raises(CampaignError, match="the additional judgement has been made"):
         take_back(campaign, first(campaign))
     assert check_invariants(campaign) == []
@@ -163,7 +163,7 @@ def test_a_late_answer_takes_the_place_of_the_one_more(campaign: Campaign) -> No
     ask(campaign, first(campaign))
     cleo = make_annotator(campaign, "cleo")
     lease = lease_of(cleo, first(campaign), now=now - timedelta(hours=2))
-    assert submit(cleo, lease, 2, now=now).judgement.standing == "counted"
+    assert submit(cleo, lease, 2, now=now).judgement.status == "counted"
     assert check_invariants(campaign) == []
 
 
@@ -243,7 +243,7 @@ def test_its_judgement_is_revised_and_excluded_like_any_other(campaign: Campaign
     assert (
         submission.revise_judgement(
             cleo, judgement.pk, key=uuid.uuid4(), answer=Answer(grade=0)
-        ).judgement.standing
+        ).judgement.status
         == "counted"
     )
     exclusion.exclude_annotator(cleo, reason="left", actor=None)

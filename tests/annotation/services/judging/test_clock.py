@@ -42,7 +42,7 @@ def test_a_pair_served_before_the_clock_was_set_back_is_judged_as_ever(set_clock
     lease = scheduling.claim_pair(ada)
     set_clock(-HOURS)
     judgement = submit(ada, lease, 2, **TIMES).judgement
-    assert (judgement.standing, judgement.late) == ("counted", False)
+    assert (judgement.status, judgement.late) == ("counted", False)
     assert (judgement.active_ms, judgement.server_ms) == (20_000, None), (
         "the page's time stands, for the server's says nothing"
     )
@@ -57,7 +57,7 @@ def test_a_judgement_made_before_the_clock_was_set_back_can_be_revised(set_clock
     again = submission.revise_judgement(
         ada, first.pk, key="0" * 31 + "1", answer=Answer(grade=1, **TIMES)
     ).judgement
-    assert (again.standing, again.grade) == ("counted", 1)
+    assert (again.status, again.grade) == ("counted", 1)
     assert (again.active_ms, again.server_ms) == (first.active_ms + 20_000, None)
 
 
@@ -70,7 +70,7 @@ def test_a_step_forward_expires_nobody(set_clock):
     lease.refresh_from_db()
     assert lease.state == Lease.State.LIVE
     assert lease.expires_at > timezone.now()
-    assert submit(ada, lease, 2, **TIMES).judgement.standing == "counted"
+    assert submit(ada, lease, 2, **TIMES).judgement.status == "counted"
 
 
 def test_a_step_back_keeps_no_lease_alive_for_hours(set_clock):

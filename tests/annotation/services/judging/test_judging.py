@@ -33,7 +33,7 @@ def test_a_judgement_counts_and_fills_a_slot():
     campaign, pair = only_pair(judgements_per_pair=2)
     judgement = judge(make_annotator(campaign), 2)
     pair.refresh_from_db()
-    assert (judgement.standing, pair.counted, pair.held, pair.open_slots) == ("counted", 1, 0, 1)
+    assert (judgement.status, pair.counted, pair.held, pair.open_slots) == ("counted", 1, 0, 1)
     assert check_invariants(campaign) == []
 
 
@@ -54,7 +54,7 @@ def test_the_same_lease_judged_on_two_devices_is_one_judgement_with_two_versions
     lease = scheduling.claim_pair(ada, now=now)
     submit(ada, lease, 2, now=now + timedelta(seconds=30))
     outcome = submit(ada, lease, 3, now=now + timedelta(seconds=50))
-    assert (outcome.judgement.revision, outcome.judgement.standing, outcome.judgement.grade) == (
+    assert (outcome.judgement.revision, outcome.judgement.status, outcome.judgement.grade) == (
         2,
         "counted",
         3,
@@ -91,7 +91,7 @@ def test_a_late_answer_counts_if_the_slot_is_still_free():
     ada, now = make_annotator(campaign), timezone.now()
     lease = scheduling.claim_pair(ada, now=now)
     outcome = submit(ada, lease, 1, now=now + timedelta(minutes=30))
-    assert (outcome.judgement.standing, outcome.judgement.late) == ("counted", True)
+    assert (outcome.judgement.status, outcome.judgement.late) == ("counted", True)
     assert "it still counts" in outcome.message
     assert check_invariants(campaign) == []
 
@@ -102,7 +102,7 @@ def test_a_late_answer_for_a_full_pair_is_extra_and_the_annotator_is_told():
     lease = scheduling.claim_pair(ada, now=now)
     judge(bob, 2, now=now + timedelta(minutes=11))
     outcome = submit(ada, lease, 1, now=now + timedelta(minutes=12))
-    assert (outcome.judgement.standing, outcome.judgement.late) == ("extra", True)
+    assert (outcome.judgement.status, outcome.judgement.late) == ("extra", True)
     assert "extra" in outcome.message
     pair.refresh_from_db()
     assert pair.counted == 1
@@ -114,8 +114,8 @@ def test_a_late_answer_does_not_take_the_slot_that_another_holds():
     ada, bob, now = make_annotator(campaign), make_annotator(campaign), timezone.now()
     lost = scheduling.claim_pair(ada, now=now)
     held = scheduling.claim_pair(bob, now=now + timedelta(minutes=11))
-    assert submit(ada, lost, 1, now=now + timedelta(minutes=12)).judgement.standing == "extra"
-    assert submit(bob, held, 1, now=now + timedelta(minutes=13)).judgement.standing == "counted"
+    assert submit(ada, lost, 1, now=now + timedelta(minutes=12)).judgement.status == "extra"
+    assert submit(bob, held, 1, now=now + timedelta(minutes=13)).judgement.status == "counted"
     assert check_invariants(campaign) == []
 
 
@@ -125,7 +125,7 @@ def test_an_answer_for_an_expired_lease_uses_the_annotators_own_new_lease():
     lost = scheduling.claim_pair(ada, now=now)
     again = scheduling.claim_pair(ada, now=now + timedelta(minutes=11))
     assert again.pair_id == lost.pair_id
-    assert submit(ada, lost, 1, now=now + timedelta(minutes=12)).judgement.standing == "counted"
+    assert submit(ada, lost, 1, now=now + timedelta(minutes=12)).judgement.status == "counted"
     again.refresh_from_db()
     assert again.state == Lease.State.SUBMITTED
     assert check_invariants(campaign) == []
@@ -139,11 +139,11 @@ def test_an_extra_never_counts_even_when_a_slot_becomes_free():
     extra = submit(ada, lost, 1, now=now + timedelta(minutes=12)).judgement
     lifecycle.update_campaign(campaign, actor=None, judgements_per_pair=2)
     extra.refresh_from_db()
-    assert extra.standing == "extra"
+    assert extra.status == "extra"
     assert (
         submission.revise_judgement(
             ada, extra.pk, key=uuid.uuid4(), answer=Answer(grade=2)
-        ).judgement.standing
+        ).judgement.status
         == "extra"
     )
     assert check_invariants(campaign) == []
@@ -156,7 +156,7 @@ def test_a_too_fast_judgement_is_kept_but_fills_no_slot_and_the_pair_is_not_offe
     outcome = submit(ada, lease, 2, now=now + timedelta(seconds=30), active_ms=999, wall_ms=2000)
     pair.refresh_from_db()
     ada.refresh_from_db()
-    assert (outcome.judgement.standing, pair.counted, pair.open_slots, ada.n_judged) == (
+    assert (outcome.judgement.status, pair.counted, pair.open_slots, ada.n_judged) == (
         "too fast",
         0,
         1,
@@ -180,7 +180,7 @@ def test_taking_more_time_on_a_revision_mends_a_too_fast_judgement():
         answer=Answer(grade=3, active_ms=500),
         now=now + timedelta(seconds=60),
     ).judgement
-    assert (again.standing, again.active_ms) == ("counted", 1100)
+    assert (again.status, again.active_ms) == ("counted", 1100)
     pair.refresh_from_db()
     ada.refresh_from_db()
     assert (pair.counted, ada.n_judged) == (1, 1)
@@ -203,7 +203,7 @@ def test_the_times_of_simulated_annotators_are_taken_as_given():
     row = submit(
         ada, scheduling.claim_pair(ada, now=now), 1, now=now, active_ms=48_000, wall_ms=50_000
     ).judgement
-    assert (row.active_ms, row.wall_ms, row.server_ms, row.standing) == (
+    assert (row.active_ms, row.wall_ms, row.server_ms, row.status) == (
         48_000,
         50_000,
         None,
@@ -214,7 +214,7 @@ def test_the_times_of_simulated_annotators_are_taken_as_given():
 def test_cannot_judge_fills_no_slot_and_others_are_asked():
     campaign, pair = only_pair(judgements_per_pair=2)
     ada, bob, cyd = (make_annotator(campaign) for _ in range(3))
-    assert judge(ada, None, cannot_reason="language").standing == "cannot judge"
+    assert judge(ada, None, cannot_reason="language").status == "cannot judge"
     judge(bob, 1)
     judge(cyd, 1)
     pair.refresh_from_db()
@@ -255,9 +255,7 @@ def test_every_revision_is_kept_and_the_last_one_counts():
     for grade in (1, 2, 3):
         submission.revise_judgement(ada, first.pk, key=uuid.uuid4(), answer=Answer(grade=grade))
     rows = list(
-        Judgement.objects.order_by("revision").values_list(
-            "revision", "grade", "current", "standing"
-        )
+        Judgement.objects.order_by("revision").values_list("revision", "grade", "current", "status")
     )
     assert rows == [
         (1, 0, False, "counted"),
@@ -296,7 +294,7 @@ def test_a_revision_to_cannot_judge_gives_the_slot_back_and_to_a_grade_takes_it_
     again = submission.revise_judgement(
         ada, first.pk, key=uuid.uuid4(), answer=Answer(grade=2)
     ).judgement
-    assert again.standing == "extra"
+    assert again.status == "extra"
     assert check_invariants(campaign) == []
 
 
@@ -355,7 +353,7 @@ def test_a_closed_campaign_takes_what_was_judged_before_and_no_revision():
         judged_at=now - timedelta(minutes=1),
         sent_at=now + timedelta(seconds=5),
     ).judgement
-    assert (row.after_deadline, row.standing) == (True, "counted")
+    assert (row.after_deadline, row.status) == (True, "counted")
     with refused("closed"):
         submission.revise_judgement(
             ada, row.pk, key=uuid.uuid4(), answer=Answer(grade=2), now=now + timedelta(seconds=6)
@@ -431,7 +429,7 @@ def test_judging_a_gold_pair_does_not_limit_how_often_it_is_judged():
     lifecycle.set_pair_kind(pair, Pair.Kind.GOLD, gold_grade=3)
     campaign.refresh_from_db()
     for _ in range(3):
-        assert judge(make_annotator(campaign), 3).standing == "counted"
+        assert judge(make_annotator(campaign), 3).status == "counted"
     pair.refresh_from_db()
     assert pair.counted == 3
     assert check_invariants(campaign) == []

@@ -33,20 +33,20 @@ def test_the_third_too_fast_judgement_pauses_and_says_why(campaign):
     fast(ada)
     judge(ada, 1)
     fast(ada)
-    assert ada.standing == "active"
+    assert ada.status == "active"
     fast(bob)
     fast(ada)
-    assert ada.standing == "paused"
-    assert ada.standing_reason.startswith("3 of your answers came faster")
+    assert ada.status == "paused"
+    assert ada.status_reason.startswith("3 of your answers came faster")
     assert not Lease.objects.filter(membership=ada, state="live").exists()
     bob.refresh_from_db()
-    assert bob.standing == "active"
+    assert bob.status == "active"
     event = AuditEvent.objects.get(campaign=campaign, action="paused an annotator")
     assert (event.subject, event.actor) == (ada.pseudonym, None)
     told = assignment.refill_leases(
         Membership.objects.select_related("campaign").get(pk=ada.pk), want=1
     ).situation
-    assert (told.state, told.details["reason"]) == ("paused", ada.standing_reason)
+    assert (told.state, told.details["reason"]) == ("paused", ada.status_reason)
 
 
 def test_who_was_let_go_on_is_counted_anew(campaign):
@@ -56,9 +56,9 @@ def test_who_was_let_go_on_is_counted_anew(campaign):
     exclusion.resume_annotator(ada, actor=None)
     fast(ada)
     fast(ada)
-    assert ada.standing == "active"
+    assert ada.status == "active"
     fast(ada)
-    assert ada.standing == "paused"
+    assert ada.status == "paused"
 
 
 def test_versions_of_one_too_fast_judgement_count_once(campaign):
@@ -67,9 +67,9 @@ def test_versions_of_one_too_fast_judgement_count_once(campaign):
     for grade in (2, 3):
         answer = submission.Answer(grade=grade, active_ms=1)
         changed = submission.revise_judgement(ada, number, key=uuid.uuid4(), answer=answer)
-        assert changed.judgement.standing == "too fast"
+        assert changed.judgement.status == "too fast"
     ada.refresh_from_db()
-    assert ada.standing == "active"
+    assert ada.status == "active"
 
 
 def test_without_the_rule_nobody_is_paused(campaign):
@@ -77,7 +77,7 @@ def test_without_the_rule_nobody_is_paused(campaign):
     ada = make_annotator(campaign)
     for _ in range(6):
         fast(ada)
-    assert ada.standing == "active"
+    assert ada.status == "active"
 
 
 def test_leases_of_a_campaign_that_is_paused_are_not_renewed(campaign):

@@ -84,7 +84,7 @@ def test_answers_of_the_test_enter_no_labels_and_cannot_be_changed(campaign):
     ada = make_annotator(campaign)
     served = assignment.refill_leases(ada, want=1)
     row = submit(ada, served.leases[0], 0).judgement
-    assert row.standing == "extra"
+    assert row.status == "extra"
     with pytest.raises(AnswerRefused, check=lambda error: error.code == "qualification_final"):
         submission.revise_judgement(ada, row.pk, key=uuid.uuid4(), answer=Answer(grade=2))
 

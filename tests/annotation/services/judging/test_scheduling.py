@@ -231,7 +231,7 @@ def test_everyone_pairs_are_judged_by_every_annotator_though_the_pair_needs_one(
         for _ in range(8):
             judge(member, 2)
     for pair in special:
-        assert pair.judgements.filter(standing="counted").count() == 2
+        assert pair.judgements.filter(status="counted").count() == 2
     assert check_invariants(campaign) == []
 
 
@@ -351,8 +351,8 @@ def test_nothing_now_says_when_pairs_may_return_and_done_when_none_can():
 
 def test_a_paused_or_excluded_annotator_claims_nothing():
     campaign = make_campaign()
-    assert scheduling.claim_pair(make_annotator(campaign, standing="paused")) is None
-    assert scheduling.claim_pair(make_annotator(campaign, standing="excluded")) is None
+    assert scheduling.claim_pair(make_annotator(campaign, status="paused")) is None
+    assert scheduling.claim_pair(make_annotator(campaign, status="excluded")) is None
 
 
 def test_the_number_of_queries_of_a_claim_does_not_depend_on_the_pool(

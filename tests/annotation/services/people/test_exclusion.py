@@ -20,9 +20,9 @@ from tests.builders import judge, judge_pair, make_annotator, make_campaign, sub
 pytestmark = pytest.mark.django_db
 
 
-def standings(member):
+def statuses(member):
     return sorted(
-        Judgement.objects.filter(membership=member, current=True).values_list("standing", flat=True)
+        Judgement.objects.filter(membership=member, current=True).values_list("status", flat=True)
     )
 
 
@@ -41,10 +41,10 @@ def test_an_exclusion_takes_judgements_out_of_the_labels_and_gives_their_slots_b
     judge(ada, 2)
     scheduling.claim_pair(ada)
     assert exclusion.exclude_annotator(ada, reason="random clicks", actor=campaign.created_by) == 2
-    assert standings(ada) == ["excluded", "excluded"]
+    assert statuses(ada) == ["excluded", "excluded"]
     assert not Lease.objects.filter(state="live").exists()
     assert check_invariants(campaign) == []
-    assert [judge(bob, 3).standing for _ in range(3)] == ["counted"] * 3
+    assert [judge(bob, 3).status for _ in range(3)] == ["counted"] * 3
     event = AuditEvent.objects.get(action="excluded an annotator")
     assert (event.details["reason"], event.actor) == ("random clicks", campaign.created_by)
 
@@ -57,7 +57,7 @@ def test_what_an_excluded_annotator_called_broken_is_offered_again():
     assert scheduling.claim_pair(bob) is None
     exclusion.exclude_annotator(liar, reason="random clicks", actor=None)
     assert campaign.pairs.filter(unjudgeable=True).count() == 0
-    assert judge(bob, 2).standing == "counted"
+    assert judge(bob, 2).status == "counted"
     assert agrees(campaign)
     exclusion.include_annotator(liar, actor=None, reason="cleared")
     assert list(campaign.pairs.order_by("position").values_list("unjudgeable", "counted")) == [
@@ -77,9 +77,9 @@ def test_an_inclusion_counts_only_where_the_slot_is_still_free():
     scheduling.claim_pair(bob)  # holds the second pair
     done = exclusion.include_annotator(ada, actor=None, reason="cleared")
     assert (done.counted, done.extra) == (1, 2)
-    assert standings(ada) == ["counted", "extra", "extra"]
+    assert statuses(ada) == ["counted", "extra", "extra"]
     ada.refresh_from_db()
-    assert ada.standing == "active"
+    assert ada.status == "active"
     assert check_invariants(campaign) == []
 
 
@@ -90,10 +90,10 @@ def test_excluding_and_including_at_once_changes_nothing():
         judge(ada, grade, **({"cannot_reason": "other"} if grade is None else {}))
         for grade in (1, None, 2, 0)
     ]
-    before = standings(ada)
+    before = statuses(ada)
     exclusion.exclude_annotator(ada, reason="by mistake", actor=None)
     exclusion.include_annotator(ada, actor=None)
-    assert standings(ada) == before
+    assert statuses(ada) == before
     assert len(rows) == 4
     assert check_invariants(campaign) == []
 
@@ -104,7 +104,7 @@ def test_an_answer_that_arrives_after_the_exclusion_is_kept_as_excluded():
     first = judge(ada, 1)
     lease = scheduling.claim_pair(ada)
     exclusion.exclude_annotator(ada, reason="random", actor=None)
-    assert submit(ada, lease, 1).judgement.standing == "excluded"
+    assert submit(ada, lease, 1).judgement.status == "excluded"
     with pytest.raises(AnswerRefused, check=lambda error: error.code == "excluded"):
         submission.revise_judgement(ada, first.pk, key=uuid.uuid4(), answer=Answer(grade=2))
     assert check_invariants(campaign) == []
@@ -127,7 +127,7 @@ def test_a_pause_gives_leases_back_and_takes_nothing_from_the_labels():
     judge(ada, 1)
     scheduling.claim_pair(ada)
     exclusion.pause_annotator(ada, reason="please read the guidelines again", actor=None)
-    assert standings(ada) == ["counted"]
+    assert statuses(ada) == ["counted"]
     assert scheduling.claim_pair(ada) is None
     exclusion.resume_annotator(ada, actor=None)
     assert scheduling.claim_pair(ada) is not None
