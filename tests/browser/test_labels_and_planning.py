@@ -125,18 +125,18 @@ def test_one_more_judgement_is_shown_asked_for_and_taken_back(
     page.get_by_label("Choose all pairs of this page").check()
     page.get_by_role("button", name="Ask for one more judgement…").click()
     expect(
-        page.get_by_role("heading", name="Ask for one more judgement of 2 pairs?")
+        page.get_by_role("heading", name="Request an additional judgement for 2 pairs?")
     ).to_be_visible()
     expect(page.locator("section[aria-labelledby=additional-judgements]")).to_contain_text(
-        "1 is missing now, 3 then."
+        "Missing judgements: 1 now, 3 afterwards."
     )
     assert fits(page, photograph, "additional-judgements")
-    page.get_by_role("link", name="Cancel").click()
+    page.get_by_role("link", name="Back", exact=True).click()
     lists(page, "t1 d2", "t2 d2")
     assert not campaign.pairs.filter(asked_more__gt=0).exists()
     page.get_by_label("Choose t1 d2").check()
     page.get_by_role("button", name="Ask for one more judgement…").click()
-    page.get_by_role("button", name="Ask for 1 judgement").click()
+    page.get_by_role("button", name="Request 1 judgement").click()
     expect(page.locator(".messages, [role=status]").first).to_contain_text(
         "1 additional judgement was requested."
     )
@@ -152,7 +152,7 @@ def test_one_more_judgement_is_shown_asked_for_and_taken_back(
     rows(page).get_by_role("link").click()
     expect(page.get_by_text("2 of 3 count")).to_be_visible()
     page.get_by_role("button", name="Take one back…").click()
-    page.get_by_role("button", name="Take back 1 judgement").click()
+    page.get_by_role("button", name="Cancel request").click()
     expect(page.get_by_text("1 requested judgement was cancelled.")).to_be_visible()
     assert not campaign.pairs.filter(asked_more__gt=0).exists()
 

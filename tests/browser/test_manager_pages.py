@@ -274,7 +274,7 @@ def test_labels_show_decisions_numbers_and_what_the_method_changes(manager: Mana
     page = manager.open("labels/")
     picture(page, "Labels on 4 grades and how each was decided")
     picture(page, "Labels on 2 grades")
-    numbers = page.get_by_role("region", name="The campaign in numbers")
+    numbers = page.get_by_role("region", name="Campaign statistics")
     expect(
         numbers.get_by_role("row", name=re.compile(f"^Judgements {N_JUDGEMENTS}"))
     ).to_be_visible()
@@ -339,7 +339,7 @@ def test_export_builds_a_release_without_a_reload_and_compares_recipes(
         } <= set(archive.namelist())
         assert b"**Simulated.**" in archive.read("datasheet.md")
     page.get_by_role("button", name="Show what differs").click()
-    rankings = page.get_by_role("region", name="How both rank the systems").locator("tbody tr")
+    rankings = page.get_by_role("region", name="Rankings of systems").locator("tbody tr")
     rankings.first.wait_for(timeout=JOB_MS)  # nobody reloads
     expect(rankings).to_have_count(4)
     for row in rankings.all():
@@ -363,8 +363,8 @@ def test_excluding_the_clicker_and_the_speeder_is_previewed_raises_alpha_and_is_
         reason = page.get_by_label("Reason")
         reason.wait_for(timeout=JOB_MS)
         assert int(tile(page, "Judgements").locator("dd").first.inner_text()) > 40
-        expect(tile(page, "Pairs below two judgements")).to_contain_text("with a label now")
-        expect(tile(page, "Labels that change").locator("dd").first).not_to_have_text("0")
+        expect(tile(page, "Lost labels")).to_contain_text("fewer than two judgements")
+        expect(tile(page, "Changed labels").locator("dd").first).not_to_have_text("0")
         for measure in ("nDCG@10", "AP"):
             expect(tile(page, f"tau by {measure}").locator("dd").first).to_have_text(NUMBER)
         reason.fill(f"{kind}: see the flags")

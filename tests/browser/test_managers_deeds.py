@@ -251,7 +251,7 @@ def test_the_results_are_read_by_a_link_until_it_is_withdrawn(
     reading = Hands(guest)
     reading.at(address)
     expect(guest.get_by_role("heading", name=re.compile("Spring"))).to_be_visible()
-    expect(guest.get_by_text("This link is good until")).to_be_visible()
+    expect(guest.get_by_text("Anyone with this link can read")).to_be_visible()
     for part in ("Agreement", "Labels", "Systems", "Progress"):
         tabs = guest.get_by_role("navigation", name="Results")
         reading.press(tabs.get_by_role("link", name=part, exact=True))

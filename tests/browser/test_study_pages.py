@@ -27,7 +27,7 @@ def test_a_study_is_asked_for_read_and_taken_along(
     page.get_by_role("link", name="Systems compared").click()
     page.get_by_label("Family").select_option("holm")
     photograph(page, "study-new")
-    page.get_by_role("button", name="Make the study").click()
+    page.get_by_role("button", name="Compute study").click()
     assert work_off(Job.objects.get(kind="study")).state == "done"
     page.reload()
     expect(page.get_by_role("heading", name="Certainty of the ranks")).to_be_visible()
@@ -36,6 +36,6 @@ def test_a_study_is_asked_for_read_and_taken_along(
     ).to_be_visible()  # what was left out
     photograph(page, "study")
     with page.expect_download() as waited:
-        page.get_by_role("link", name="Download the folder").click()
+        page.get_by_role("link", name="Download folder").click()
     with zipfile.ZipFile(waited.value.path()) as archive:
         assert "tables/scores.tex" in archive.namelist()

@@ -119,7 +119,7 @@ def another_recipe(hands: Hands) -> None:
     open_campaign(hands, "Export")
     hands.click("button", "Show what differs")
     expect(
-        hands.page.get_by_role("region", name="How both rank the systems").locator("tbody tr").first
+        hands.page.get_by_role("region", name="Rankings of systems").locator("tbody tr").first
     ).to_be_visible(timeout=JOB_MS)
     hands.touch(
         hands.page.get_by_role("region", name="Labels", exact=True)

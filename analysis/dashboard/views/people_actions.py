@@ -219,7 +219,7 @@ def exclude(request: SignedInRequest, slug: str, job_id: int, pseudonym: str = "
             "campaign": campaign,
             "tab": "people",
             "members": members,
-            "whom": format_member_names(members),
+            "names": format_member_names(members),
             "back": back,
         },
         **{"job": job, "report": job.report, "changes": changes},

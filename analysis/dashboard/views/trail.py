@@ -52,7 +52,7 @@ def audit(request: HttpRequest, slug: str) -> HttpResponse:
     actions = campaign.audit.order_by("action").values_list("action", flat=True).distinct()
     what = RowFilter(
         "action",
-        _("What"),
+        _("Action"),
         [(name, name) for name in actions],
         lambda rows, value: rows.filter(action=value),
     )

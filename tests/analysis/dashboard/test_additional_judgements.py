@@ -43,10 +43,11 @@ def test_the_cost_is_shown_before_the_deed_and_then_it_is_done_for_all_that_were
 ) -> None:
     pairs = list(campaign.pairs.order_by("position")[:3])
     page = post(campaign, pairs, action="more")
-    assert "3 judgements more, about 1 min 48 s of work. 0 are missing now, 3 then." in text_of(
-        page
+    assert (
+        "This adds 3 judgements (about 1 min 48 s of work). Missing judgements: 0 now, 3 afterwards."
+        in text_of(page)
     )
-    assert "been judged by every active annotator" in text_of(page)  # ada and bob have judged all
+    assert "Every active annotator has already judged 3 of these pairs." in text_of(page)  # ada and bob have judged all
     assert not campaign.pairs.filter(asked_more__gt=0).exists()
     assert re.findall(r'name="pair" value="(\d+)"', page.content.decode()) == [
         str(pair.pk) for pair in sorted(pairs, key=lambda pair: pair.pk)
@@ -57,7 +58,7 @@ def test_the_cost_is_shown_before_the_deed_and_then_it_is_done_for_all_that_were
     listed = manager_of(campaign).get(f"/campaigns/{campaign.slug}/labels/list/?state=asked")
     assert len(listed.context["rows"]) == 3
     assert "1 more asked for" in text_of(listed)
-    assert "2 judgements less" in text_of(post(campaign, pairs[:2], action="back"))
+    assert "This removes 2 judgements" in text_of(post(campaign, pairs[:2], action="back"))
     post(campaign, pairs[:2], action="back", confirm="yes")
     assert campaign.pairs.filter(asked_more=1).count() == 1
 

@@ -187,7 +187,7 @@ def test_two_are_excluded_together_after_one_preview(campaign):
     where = client.post(f"{address(campaign)}chosen", {"annotator": both, "action": "preview"}).url
     work(campaign)
     page = client.get(where)
-    assert f"What excluding {both[0]} and {both[1]} would change" in text_of(page)
+    assert f"Effect of excluding {both[0]} and {both[1]}" in text_of(page)
     assert page.context["report"]["judgements"] == 24
     assert page.context["report"]["labels_after"] == 0  # Ada alone is one judgement a pair
     assert "Enter a reason" in text_of(client.post(where, {"reason": ""}, follow=True))
@@ -196,7 +196,7 @@ def test_two_are_excluded_together_after_one_preview(campaign):
     assert set(
         campaign.memberships.filter(status="excluded").values_list("pseudonym", flat=True)
     ) == set(both)
-    assert "are excluded already" in text_of(client.get(where))
+    assert f"Already excluded: {both[0]}, {both[1]}" in text_of(client.get(where))
     client.post(f"{address(campaign)}chosen", {"annotator": both, "action": "include"})
     assert not campaign.memberships.filter(status="excluded").exists()
 

@@ -251,7 +251,7 @@ def test_while_there_is_not_enough_the_card_is_one_line(collection, client):
     for name in ("campaign", "campaign-systems"):
         text = client.get(reverse(name, args=[made.slug])).content.decode()
         assert "No stopping advice yet: available from 10 judged pairs per topic (6.7 now)." in text
-        assert "May judging stop?" not in text
+        assert "Can we stop judging?" not in text
 
 
 def test_a_look_at_a_sampled_pool_is_the_variance_rule_of_its_complete_stages(collection, tmp_path):
@@ -297,7 +297,7 @@ def test_pages_show_the_last_look_and_ask_for_one(ordered, client):
     client.force_login(User.objects.get(username="owner"))
     pages = [reverse(name, args=[ordered.slug]) for name in ("campaign", "campaign-systems")]
     for page in pages:
-        assert "Nobody has asked yet" in client.get(page).content.decode()
+        assert "An interim check estimates" in client.get(page).content.decode()
     back = client.post(
         reverse("campaign-stopping", args=[ordered.slug]), {"back": "campaign-systems"}
     )

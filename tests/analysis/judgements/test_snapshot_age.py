@@ -163,7 +163,7 @@ def test_a_page_says_of_when_its_figures_are_once_that_is_a_few_seconds_ago(larg
     for page in ("", "people/", "agreement/", "time/", "labels/"):
         address = f"/campaigns/{campaign.slug}/{page}"
         kept._snapshots.clear()
-        assert "Figures as of" not in text_of(client.get(address))
-        assert "Figures as of" not in text_of(client.get(address))
+        assert "these numbers are updated every few seconds" not in text_of(client.get(address))
+        assert "these numbers are updated every few seconds" not in text_of(client.get(address))
         clock.now += kept.AGE_SHOWN_AFTER_SECONDS
-        assert "Figures as of" in text_of(client.get(address))
+        assert "these numbers are updated every few seconds" in text_of(client.get(address))

@@ -245,8 +245,8 @@ def test_a_manager_writes_recipes_compares_them_builds_a_release_and_downloads_i
     page = client.get(
         address + "difference", {"first": usual.pk, "second": strict.pk}
     ).content.decode()
-    assert "Labels that differ" not in page  # the second one labels nothing otherwise, but less
-    assert "with a label by one recipe alone" in page
+    assert "Different labels" not in page  # the second one labels nothing otherwise, but less
+    assert "Pairs labelled by one recipe (" in page
     assert re.search(rf'href="/campaigns/{campaign.slug}/pairs/\d+/"', page)
     assert (
         client.get(address + "difference", {"first": usual.pk, "second": usual.pk}).url == address
@@ -304,7 +304,7 @@ def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_a
     Job.objects.update(finished_at="2026-01-01T00:00:00Z")
     content = page()
     assert content.count("<td>all grades</td>") == content.count("<td>two grades</td>") == 2
-    assert "Labels that differ" in content
+    assert "Different labels" in content
     assert "1.000" in content
     assert "From 18 judgements." in content
     judged(
@@ -328,7 +328,7 @@ def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_a
         pair_of(campaign, "t1", "d3"), 2, reason="clear", actor=None
     )  # the only pair that differed
     Job.objects.update(finished_at="2026-01-01T00:00:00Z")
-    assert "Both recipes give every pair the same labels" in page()
+    assert "Both recipes give every pair the same label" in page()
     assert Job.objects.filter(kind="compare recipes").count() == 3
 
 

@@ -382,7 +382,7 @@ def test_a_deleted_report_takes_its_files_along(
         f"its result, with {format_count(n_tables, 'table')}",
         format_count(len(names), "stored file"),
     ]
-    assert "With it go, for good:" in page.content.decode()
+    assert "This also permanently deletes:" in page.content.decode()
     with django_capture_on_commit_callbacks(execute=True):
         client.post(reverse("report-delete", args=[report.pk]))
     assert not any(name.exists() for name in names)
@@ -499,7 +499,7 @@ def test_remarks_on_what_was_read_stand_in_one_fold_below_the_results(
     Report.objects.filter(pk=report.pk).update(warnings=[f"run {i} has ties" for i in range(22)])
     page = client.get(reverse("report", args=[report.pk])).content.decode()
     assert page.count('<details class="card" id="warnings">') == 1
-    assert "22 remarks on runs and qrels that were read" in page
+    assert "22 warnings about the input" in page
     assert (
         page.index("Scores of runs</h3>")
         < page.index('id="warnings"')

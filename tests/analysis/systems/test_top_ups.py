@@ -71,7 +71,7 @@ def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_i
     assert len(order) == report.result["unjudged"]["total"] > 20
     client.force_login(collection.managers.get())
     page = client.get(reverse("report", args=[report.pk])).content.decode()
-    assert "Make the top-up campaign" in page
+    assert "Create top-up campaign" in page
     answer = client.post(reverse("report-top-up", args=[report.pk]), {"n": str(len(order))})
     campaign = Campaign.objects.get(pk=Report.objects.get(pk=report.pk).parameters["top_up"])
     assert answer.url == reverse("campaign-settings", args=[campaign.slug])
@@ -80,7 +80,7 @@ def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_i
     entries = campaign.pool.entries.order_by("position").values_list("topic__topic_id", "docno")
     assert list(entries) == order
     assert (
-        "It is a draft that is not open yet."
+        "It is still a draft."
         in client.get(reverse("report", args=[report.pk])).content.decode()
     )
     assert top_ups.request_follow_up_reports() == [], "nothing has been judged"
@@ -98,7 +98,7 @@ def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_i
     assert then_low <= low <= then_high, "what was said before held"
 
     page = client.get(reverse("report", args=[report.pk])).content.decode()
-    assert "This report is closed." in page
+    assert "No more judgements are needed." in page
     then = f"Before the top-up, its score bounds were {then_low:.3f} and {then_high:.3f}."
     assert (
         f"Every result down to rank 10 has been judged. nDCG@10 of sys.3 is {low:.3f}. {then}"
@@ -106,7 +106,7 @@ def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_i
     )
     after = client.get(reverse("report", args=[closed.pk])).content.decode()
     assert "Effect of the top-up" in after
-    assert "Make the top-up campaign" not in after
+    assert "Create top-up campaign" not in after
 
 
 def test_the_report_that_follows_is_its_command_on_the_files_of_its_archive(
@@ -131,7 +131,7 @@ def test_the_report_that_follows_is_its_command_on_the_files_of_its_archive(
     folder = next(path.parent for path in (tmp_path / "unpacked").rglob("topped-up.qrels"))
     assert by_command(later.command, folder) == later.result
     assert (
-        "something is still open"
+        "Some documents are still unjudged"
         in client.get(reverse("report", args=[report.pk])).content.decode()
     )
     again = top_ups.create_top_up(later, 2, user=collection.managers.get())
