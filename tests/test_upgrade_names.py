@@ -137,8 +137,8 @@ def fill_campaign(apps: Any, collection: Any) -> None:
         user=make("auth.User", username="ada", password="!"),
         role="annotator",
         pseudonym="ada",
-        status="paused",
-        status_reason="clicks",
+        standing="paused",
+        standing_reason="clicks",
     )
     pair = make(
         "annotation.Pair",
@@ -156,7 +156,7 @@ def fill_campaign(apps: Any, collection: Any) -> None:
         pair=pair,
         membership=ada,
         grade=1,
-        status="too fast",
+        standing="too fast",
         judged_at=NOW,
     )
 
