@@ -130,6 +130,8 @@ NO_PAGES = {
     # files, parts of pages, and addresses that lead to another page
     *(
         "campaign-settings",
+        "campaign-planning-moved",
+        "installation-sessions-moved",
         "campaign-invitations",
         "campaign-live",
         "campaign-export-file",

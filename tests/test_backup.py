@@ -232,13 +232,13 @@ def test_a_backup_neither_replaces_nor_is_restored_over_anything_nor_when_damage
     kept.parent.mkdir(parents=True)
     kept.write_text("a run")
     place.manage("backup", str(tmp_path / "copy"))
-    assert "exists already" in place.manage("backup", str(tmp_path / "copy"), fails=True)
+    assert "already exists" in place.manage("backup", str(tmp_path / "copy"), fails=True)
     assert "is not empty" in place.manage("restore", str(tmp_path / "copy"), fails=True)
     shutil.rmtree(place.folder)
     place.folder.mkdir()
     with (tmp_path / "copy" / "database.sqlite3").open("ab") as copy:
         copy.write(b"x")
-    assert "not as it was backed up; nothing was restored" in place.manage(
+    assert "was changed after the backup; nothing was restored" in place.manage(
         "restore", str(tmp_path / "copy"), fails=True
     )
     assert not (place.folder / "assay.sqlite3").exists()

@@ -69,7 +69,7 @@ def test_without_the_package_of_openid_connect_everything_else_works_and_page_lo
         status, page = asked(assay.url + "/sign-in/oidc")
         assert (
             status,
-            "The package for this way in is not installed. Tell an administrator" in page,
+            "a package is not installed. Contact an administrator" in page,
         ) == (503, True)
         status, told = doctor(assay)
         assert status == 1

@@ -270,6 +270,6 @@ def test_a_child_that_cannot_live_ends_everything_however_long_each_start_takes(
     lives = []
     for _ in range(10):
         now[0] += 25  # a slow machine: five deaths never fall into one minute
-        lives.append(supervisor.Supervisor([child])._alive(child))
+        lives.append(supervisor.Supervisor([child])._is_running(child))
     assert lives.index(False) == supervisor.MAX_RESTARTS
     assert "the worker ended 6 times soon after its start; stopping" in caplog.messages

@@ -74,12 +74,12 @@ def test_everything_is_there_and_people_judge_on(place, empty, tmp_path):
 def test_while_assay_runs_nothing_is_moved(place, empty):
     with (place.folder / "up.lock").open("a") as mark:
         fcntl.flock(mark, fcntl.LOCK_EX)
-        assert "Assay is running; end it first" in place.manage("move", empty, fails=True)
+        assert "stop it first" in place.manage("move", empty, fails=True)
     with psycopg.connect(empty) as database:
         assert database.execute(
             "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'public'"
         ).fetchone() == (0,)
-    assert "not that of PostgreSQL" in place.manage(
+    assert "not a PostgreSQL address" in place.manage(
         "move", f"sqlite:///{place.folder}/other.sqlite3", fails=True
     )
 

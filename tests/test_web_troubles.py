@@ -91,9 +91,9 @@ def test_of_a_process_that_stood_still_the_log_says_where_and_another_answers(tm
         server.say(b"GET /still HTTP/1.1\r\nHost: a\r\n\r\n")
         server.wait(lambda: server.answer() not in (0, old))
         [timeout] = server.told("WORKER TIMEOUT")
-        [still] = server.told("stood still")
+        [still] = server.told("stopped responding")
         assert {timeout["level"], still["level"]} == {"CRITICAL"}
-        assert f"process {old} stood still" in still["message"]
+        assert f"process {old} stopped responding" in still["message"]
         assert "in stand_still" in still["message"]
 
 

@@ -164,11 +164,13 @@ def test_from_files_to_qrels_with_two_annotators(
     page.get_by_role("button", name="Save and continue").click()
     page.get_by_label("Guidelines").fill("# Judge the document\n\nNot its *source*.")
     page.get_by_role("button", name="Save and continue").click()
-    page.get_by_role("button", name="Create link").click()
+    page.get_by_role("button", name="Create link", exact=True).click()
     link = page.locator("[data-copy-text]").get_attribute("data-copy-text") or ""
     assert link.startswith(assay.url + "/join/")
     page.get_by_role("link", name="Continue").click()
-    expect(page.locator(".tile", has_text="Judgements")).to_contain_text("14")
+    expect(page.locator(".tile", has=page.get_by_text("Judgements", exact=True))).to_contain_text(
+        "14"
+    )
     page.get_by_role("button", name="Open campaign").click()
     page.wait_for_url("**/campaigns/spring-2026/")
 

@@ -98,7 +98,7 @@ def test_labels_are_found_by_topic_grade_decision_and_status(
     page.locator("#by-topic").get_by_role("link", name="t2", exact=True).click()
     page.wait_for_url(re.compile(r"topic=t2"))
     lists(page, "t2 d1", "t2 d2", "t2 d3")
-    expect(page.locator("#labels .list-tools")).to_contain_text("3 fit.")
+    expect(page.locator("#labels .list-tools")).to_contain_text("3 matches.")
     expect(page.locator("#labels select[name=topic]")).to_have_value("t2")
     choose(page, state="disputed")
     lists(page, "t2 d2")
@@ -114,7 +114,7 @@ def test_labels_are_found_by_topic_grade_decision_and_status(
     lists(page, "t2 d3")
     choose(page, grade="0")
     lists(page)
-    expect(rows(page)).to_contain_text("Nothing fits.")
+    expect(rows(page)).to_contain_text("No matches.")
 
 
 def test_one_more_judgement_is_shown_asked_for_and_taken_back(
@@ -191,7 +191,7 @@ def test_from_the_list_one_adjudicates_pair_after_pair(
     second.refresh_from_db()
     assert (second.adjudicated_grade, second.adjudicated_reason) == (0, "Nothing of it is said.")
     way.get_by_role("link", name="The list of labels").click()
-    expect(rows(page)).to_contain_text("Nothing fits.")
+    expect(rows(page)).to_contain_text("No matches.")
     choose(page, state="ruled")
     lists(page, "t1 d2", "t2 d2")
     rows(page).last.get_by_role("link").click()

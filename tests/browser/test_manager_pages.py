@@ -116,7 +116,7 @@ def test_progress_says_how_far_when_done_and_what_is_on_screens(manager: Manager
         NUMBER, timeout=JOB_MS
     )  # nobody reloads
     for caption in (
-        "Counted judgements per 12 hours",
+        "Judgements per half day (UTC)",
         "Progress and forecast",
         "Complete pairs by rank",
         "Judgements by topic and rank",
@@ -177,7 +177,7 @@ def assert_has_evidence(page: Page, kind: str, pseudonym: str) -> None:
     flag = page.locator(".callout.warn", has_text=re.compile(RAISED[kind], re.IGNORECASE)).first
     expect(flag.locator("p")).to_have_count(2)
     assert all(len(text) > 20 for text in flag.locator("p").all_inner_texts())
-    picture(page, "Judgements per 12 hours")
+    picture(page, "Judgements per half day (UTC)")
     picture(page, f"Grades of {pseudonym} (rows)")
     picture(page, "Grades compared with others")
     expect(
@@ -216,11 +216,11 @@ def test_agreement_has_every_form_with_its_interval_and_leads_to_adjudication(
         assert 0.1 < floor < against_label  # the own vote makes it high
         assert others < against_label
     for caption in (
-        "Ordinal alpha of the pairs completed on each day",
-        "How often one annotator's grade meets",
+        "Daily ordinal alpha",
+        "Confusion between annotators",
         "Alpha by topic",
-        "Alpha by length",
-        "Alpha by version",
+        "Alpha by document length",
+        "Alpha by guideline version",
     ):
         picture(page, caption)
     expect(page.get_by_role("heading", name="Overlap")).to_be_visible()

@@ -63,7 +63,7 @@ def test_a_shorter_scale_takes_names_that_are_a_scale(signed_in_page: Callable[.
     two = names.evaluate_all("all => all.map(one => one.value)")
     assert len(two) == 2
     assert two != given[:2]
-    assert "names follow the number of grades" in page.locator("[data-renamed]").inner_text()
+    assert "changed to match the number of grades" in page.locator("[data-renamed]").inner_text()
     names.first.fill("No")
     names.last.fill("Yes")
     page.get_by_role("button", name="Add grade").click()

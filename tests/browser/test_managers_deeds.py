@@ -271,7 +271,7 @@ def test_the_results_are_read_by_a_link_until_it_is_withdrawn(
     answer = guest.goto(address)
     assert answer is not None
     assert answer.status == 410
-    expect(guest.locator("main")).to_contain_text("was withdrawn")
+    expect(guest.locator("main")).to_contain_text("was revoked")
     expect(guest.locator("main")).not_to_contain_text("Spring")
     assert reading.fits()
 

@@ -68,7 +68,7 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(
     assert page.evaluate("window.doubles") == [], (
         "a file that waits has a row or a card, and never both"
     )
-    hands.click("button", "Import it")
+    hands.click("button", "Import", within=waiting, exact=True)
     expect(page.locator("section.job .badge")).to_have_text("done", timeout=JOB_MS)
     hands.click("link", "Sleep questions")
     hands.click("button", "Preview pool")

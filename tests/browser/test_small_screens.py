@@ -139,7 +139,7 @@ def test_a_file_that_waits_is_decided_on_a_phone_without_moving_sideways(
     page = signed_in_page(manager, viewport={**PHONE, "width": 320})
     page.goto(f"/collections/{collection.slug}/")
     button = page.get_by_role("region", name="Files to review").get_by_role(
-        "button", name="Import it"
+        "button", name="Import", exact=True
     )
     box = button.bounding_box()
     assert box is not None
@@ -158,7 +158,7 @@ def test_the_tab_of_the_page_is_in_view_on_a_phone(signed_in_page: Callable[...,
     page = signed_in_page(
         campaign.memberships.get(role="manager").user, viewport={**PHONE, "width": 320}
     )
-    for address, name in (("", "Progress"), ("audit/", "Audit"), ("settings/", "Settings")):
+    for address, name in (("", "Overview"), ("audit/", "Settings"), ("settings/", "Settings")):
         page.goto(f"/campaigns/{campaign.slug}/{address}")
         tab = page.locator(".tabs [aria-current]")
         expect(tab).to_have_text(name)

@@ -37,7 +37,7 @@ def files_to_campaign(hands: Hands) -> None:
     expect(
         page.locator("section.job .badge").filter(has_text=re.compile(r"^\s*done\s*$"))
     ).to_have_count(4, timeout=JOB_MS)
-    hands.click("button", "Import it")
+    hands.click("button", "Import", within=waiting, exact=True)
     expect(page.locator("section.job .badge")).to_have_text("done", timeout=JOB_MS)
     hands.click("link", "Health questions")
     hands.click("button", "Preview pool")
