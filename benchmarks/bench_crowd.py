@@ -38,7 +38,7 @@ from config.management.commands.up import worker_command
 CROWDS = [(1350, 30.0), (5000, 48.0)]
 """(annotators, seconds between two judgements of each)"""
 MANAGERS, EVERY = 3, 5.0
-MANAGERS_PAGES = ["", "people/", "agreement/", "time/", "labels/"]
+MANAGERS_PAGES = ["", "people/", "agreement/", "labels/"]
 
 
 @contextmanager

@@ -17,6 +17,7 @@ api = [
 moved = {
     "installation/doors": "installation-sessions",
     "campaigns/<slug:slug>/levers": "campaign-planning",
+    "campaigns/<slug:slug>/time/": "campaign-agreement",
 }
 """Old addresses of pages that people may have bookmarked -> current name of the address."""
 

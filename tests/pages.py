@@ -55,7 +55,6 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "campaign-guideline": ("manager", CAMPAIGN + "guidelines/1", 200),
     "campaign": ("manager", CAMPAIGN, 200),
     "campaign-planning": ("manager", CAMPAIGN + "planning", 200),
-    "campaign-time": ("manager", CAMPAIGN + "time/", 200),
     "campaign-feedback": ("manager", CAMPAIGN + "feedback/", 200),
     "campaign-audit": ("manager", CAMPAIGN + "audit/", 200),
     "campaign-people": ("manager", CAMPAIGN + "people/", 200),

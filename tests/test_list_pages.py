@@ -37,6 +37,7 @@ LISTS: dict[str, str] = {
 """Template with a list -> what stands in it."""
 NO_LISTS = {
     "analysis/_campaign_numbers.html": "statistics of one campaign, one a row",
+    "analysis/_coefficients.html": "coefficients of one campaign, one a row",
     "analysis/_exclusion_body.html": "the consequences of one decision, to be read whole",
     "analysis/_pairs_to_choose.html": "some pairs of one search of the page",
     "analysis/_report_table.html": "a table of a report, sorted in the page and downloaded whole",
@@ -44,7 +45,7 @@ NO_LISTS = {
     "analysis/labels.html": "statistics of one campaign, one a row",
     "analysis/progress.html": "what is in hand at the moment",
     "analysis/report.html": "the files of one report",
-    "analysis/times.html": "the slowest of one campaign",
+    "analysis/_times.html": "the slowest of one campaign",
     "annotation/account.html": "one's own browsers and tokens",
     "annotation/campaign_rules.html": "the effect of one setting",
     "analysis/_managed.html": "cards of one's own campaigns",

@@ -90,6 +90,7 @@ TABLE: dict[str, tuple[str, str]] = {
     # addresses of earlier versions
     "installation-sessions-moved": ("get", "301 301 301 301 301"),
     "campaign-planning-moved": ("get", "301 301 301 301 301"),
+    "campaign-agreement-moved": ("get", "301 301 301 301 301"),
     # judging
     "judge": ("get", "302 404 200 302 404"),  # managers: to the trial
     "judge-try": ("get", CAMPAIGN),
@@ -156,7 +157,6 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign": ("get", CAMPAIGN),
     "campaign-live": ("get", CAMPAIGN),
     "campaign-planning": ("get", CAMPAIGN),
-    "campaign-time": ("get", CAMPAIGN),
     "campaign-feedback": ("get", CAMPAIGN),
     "campaign-audit": ("get", CAMPAIGN),
     "campaign-people": ("get", CAMPAIGN),

@@ -21,7 +21,7 @@ from annotation.models import Campaign, Membership, Pair
 from annotation.selectors.pairs import get_special_pairs
 from assay.analyses.shared.as_json import scale_json
 from assay.cli.base import to_json_types
-from assay.labels.agreement.alpha import SubsetAlpha, alpha_by_group
+from assay.labels.agreement.alpha import SubsetAlpha, alpha_by_group, krippendorff_alpha
 from assay.labels.agreement.raters import find_annotator_pairs
 from assay.labels.agreement.report import make_agreement_report
 from assay.labels.labels import LabelTable
@@ -37,6 +37,8 @@ ALPHA_MAX_AGE = timedelta(minutes=10)
 """Maximum age of the alpha on the progress page while the agreement page is not open."""
 MIN_PAIRS = 10
 MAX_GROUPS = 15
+MAX_ANNOTATORS = 100
+"""Maximum number of annotators for whom alpha without them is computed."""
 LENGTH_RANGES = [(0, 100), (100, 200), (200, 400), (400, 800), (800, None)]
 """Ranges of document length in words: lower limit (inclusive), upper limit (exclusive)."""
 
@@ -155,7 +157,8 @@ def request_agreement_job(
 @jobs.register_job_kind(AGREEMENT_JOB, unit="steps", figures=True)
 def compute_agreement(work: ClaimedJob) -> dict[str, Any]:
     """Compute the report: graded and binary (the keys of the command `agreement`), over_time,
-    by_topic, by_length, by_guideline and by_entry."""
+    by_topic, by_length, by_guideline, by_entry, and alpha_without, the ordinal alpha of all other
+    annotators by pseudonym."""
     campaign = Campaign.objects.get(pk=work.campaign_id)
     live = get_snapshot(campaign, fresh=0.0)
     table = live.table(campaign.grades.size)
@@ -201,9 +204,27 @@ def compute_agreement(work: ClaimedJob) -> dict[str, Any]:
             "by_length": by_length,
             "by_guideline": by_guideline,
             "by_entry": compute_agreement_by_entry(campaign, table),
+            "alpha_without": _alpha_without_annotators(table, report.graded.kappa_others),
             "seed": campaign.seed,
         }
     )
+
+
+def _alpha_without_annotators(
+    table: LabelTable, kappa_others: NDArray[np.float64]
+) -> dict[str, float]:
+    """Return the ordinal alpha without each annotator who shares at least MIN_PAIRS pairs with
+    others, for the MAX_ANNOTATORS with the lowest kappa with the others."""
+    shared = table.judgements_per_pair[table.pair] > 1
+    n_shared = np.bincount(table.annotator[shared], minlength=table.n_annotators)
+    lowest = [i for i in np.argsort(kappa_others).tolist() if n_shared[i] >= MIN_PAIRS]
+    alphas = {}
+    for annotator in lowest[:MAX_ANNOTATORS]:
+        own = table.annotator == annotator
+        counts = table.counts.copy()
+        np.subtract.at(counts, (table.pair[own], table.grade[own]), 1)
+        alphas[table.annotators[annotator]] = krippendorff_alpha(counts, level="ordinal")
+    return alphas
 
 
 def _alpha_by_group(table: LabelTable, group: Any, *, fewest: int = 2) -> dict[int, SubsetAlpha]:

@@ -96,7 +96,8 @@ class AgreementOfCampaignSerializer(serializers.Serializer):
     figures = serializers.DictField(
         allow_null=True,
         help_text=(
-            "keys of the command `agreement`, and alpha by day, topic, length and guidelines; "
+            "keys of the command `agreement`, and alpha by day, topic, length and guidelines, and "
+            "without each annotator; "
             "null until computed"
         ),
     )

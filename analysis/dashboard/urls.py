@@ -7,7 +7,6 @@ from analysis.dashboard.views import (
     agreement,
     gold,
     home,
-    judging_times,
     labels,
     live_strip,
     people,
@@ -24,7 +23,6 @@ urlpatterns = [
     path(
         "campaigns/<slug:slug>/stopping", progress.request_stopping_check, name="campaign-stopping"
     ),
-    path("campaigns/<slug:slug>/time/", judging_times.page, name="campaign-time"),
     path("campaigns/<slug:slug>/feedback/", trail.feedback, name="campaign-feedback"),
     path("campaigns/<slug:slug>/audit/", trail.audit, name="campaign-audit"),
     path("campaigns/<slug:slug>/people/", people.index, name="campaign-people"),

@@ -30,7 +30,6 @@ PLACES = (
         (
             PlacePage("agreement", "campaign-agreement", _("Agreement")),
             GOLD,
-            PlacePage("time", "campaign-time", _("Time")),
         ),
     ),
     Place(_("Results"), (PlacePage("systems", "campaign-systems", _("Results")),)),

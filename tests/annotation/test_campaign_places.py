@@ -28,7 +28,6 @@ def test_a_running_campaign_has_six_places_and_its_settings() -> None:
     assert [(str(page.name), page.is_current) for page in places.pages] == [
         ("Agreement", True),
         ("Gold questions", False),
-        ("Time", False),
     ]
     assert places.settings is not None
     assert places.settings.url == f"/campaigns/{campaign.slug}/settings/"

@@ -92,15 +92,15 @@ def picture(page: Page, caption: str) -> Locator:
 
 
 def alpha_on(page: Page) -> float:
-    """Ordinal alpha on all grades, of the Agreement page once it is computed."""
-    shown = (
-        page.locator("section", has_text="On 4 grades")
-        .locator(".tile", has_text="Krippendorff's alpha")
-        .locator("dd")
-        .first
-    )
-    shown.wait_for(timeout=JOB_MS)
-    return float(shown.inner_text())
+    """Ordinal alpha on all grades, of the Quality page once it is computed."""
+    page.locator("#verdict").wait_for(timeout=JOB_MS)
+    return coefficient(page, "Krippendorff's alpha")
+
+
+def coefficient(page: Page, name: str, column: int = 0) -> float:
+    """A coefficient of the Quality page on all grades (column 0) or on two (1)."""
+    row = page.locator("tr", has=page.locator("th", has_text=name))
+    return float((row.locator("td").nth(column).text_content() or "").strip())
 
 
 def test_progress_says_how_far_when_done_and_what_is_on_screens(manager: Manager) -> None:
@@ -195,26 +195,18 @@ def test_agreement_has_every_form_with_its_interval_and_leads_to_adjudication(
 ) -> None:
     page = manager.open("agreement/")
     assert 0.2 < alpha_on(page) < 0.8
-    for scale in ("On 4 grades", "On 2 grades"):
-        section = page.locator("section", has_text=scale).first
-        expect(section.locator(".tile", has_text="Krippendorff's alpha")).to_contain_text(
-            "no confidence interval: 8 topics; a confidence interval needs 10"
-        )
-        floor = float(
-            section.locator(".tile", has_text="chance floor").locator("dd").first.inner_text()
-        )
-        against_label = float(
-            section.locator(".tile", has_text="Kappa with final label")
-            .locator("dd")
-            .first.inner_text()
-        )
-        others = float(
-            section.locator(".tile", has_text="Kappa with the others")
-            .locator("dd")
-            .first.inner_text()
-        )
+    expect(page.locator(".answer")).to_contain_text(
+        "No confidence interval: 8 topics; a confidence interval needs 10"
+    )
+    worst = page.get_by_role("region", name="By annotator").locator("tbody tr").first
+    expect(worst).to_contain_text(manager.given["names"]["contrarian"])
+    page.get_by_text("All coefficients").click()
+    for column in (0, 1):
+        floor = coefficient(page, "Expected by chance", column)
+        against_label = coefficient(page, "Kappa with final label", column)
         assert 0.1 < floor < against_label  # the own vote makes it high
-        assert others < against_label
+        assert coefficient(page, "Kappa with the others", column) < against_label
+    page.get_by_text("By topic, document length and guidelines version").click()
     for caption in (
         "Daily ordinal alpha",
         "Confusion between annotators",
@@ -223,7 +215,7 @@ def test_agreement_has_every_form_with_its_interval_and_leads_to_adjudication(
         "Alpha by guideline version",
     ):
         picture(page, caption)
-    expect(page.get_by_role("heading", name="Overlap")).to_be_visible()
+    expect(page.locator("summary", has_text="Overlap")).to_be_visible()
     row = page.get_by_role("region", name="Most disputed pairs").locator("tbody tr").first
     expect(row).to_contain_text("Wrong")
     expect(row).to_contain_text("Perfect")  # the farthest apart
@@ -241,7 +233,7 @@ def test_time_shows_active_hours_and_distributions_and_feedback_is_summarised(
     manager: Manager,
 ) -> None:
     page = manager.open("time/")
-    expect(tile(page, "Active")).to_contain_text("hours")
+    expect(tile(page, "Active")).to_contain_text("h")
     expect(tile(page, "Too fast").locator("dd").first).to_have_text("0")
     assert page.locator("figure svg").count() >= 4
     for figure in page.locator("figure").all():
@@ -373,10 +365,10 @@ def test_excluding_the_clicker_and_the_speeder_is_previewed_raises_alpha_and_is_
         expect(page.get_by_text(f"Reason: {kind}: see the flags")).to_be_visible()
         expect(page.get_by_role("button", name="Include again")).to_be_visible()
     page = manager.open("agreement/")
-    anew = page.get_by_role("button", name="Compute anew")
-    if anew.is_enabled():
+    anew = page.get_by_role("button", name="Recalculate")
+    if anew.is_visible():
         anew.click()
-    stamp = page.get_by_text("there are newer judgements")
+    stamp = page.get_by_text("Newer judgements exist.")
     expect(stamp).to_have_count(0, timeout=JOB_MS)
     after = alpha_on(page)
     assert after > before + 0.05

@@ -88,7 +88,7 @@ def test_a_picture_wider_than_the_phone_is_scrolled_to_its_end(
         judge(bob, 2)
     page = signed_in_page(campaign.memberships.get(role="manager").user)
     page.set_viewport_size(PHONE)
-    for address in ("", "people/", "time/"):
+    for address in ("", "people/", "agreement/"):
         page.goto(f"/campaigns/{campaign.slug}/{address}")
         pictures = page.locator(".figure .picture")
         for number in range(pictures.count()):

@@ -1,4 +1,4 @@
-"""Pages of inter-annotator agreement, disagreements and adjudication."""
+"""Pages of inter-annotator agreement and judging times, disagreements and adjudication."""
 
 from __future__ import annotations
 
@@ -15,7 +15,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from analysis.dashboard import agreement_metrics, disagreements, label_list
 from analysis.dashboard.agreement_metrics import overlap_plan
+from analysis.dashboard.agreement_page import (
+    MAX_ANNOTATORS_SHOWN,
+    describe_agreement,
+    list_agreement_rows,
+    list_coefficients,
+)
+from analysis.dashboard.annotators import list_annotators
 from analysis.dashboard.disagreement_lists import disputed_page
+from analysis.dashboard.judging_times import describe_times
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from annotation.models import Campaign, Pair
 from annotation.permissions import get_managed_campaign
@@ -26,10 +34,9 @@ from assay.charts.lines import Line, line_chart
 from assay.charts.matrices import matrix_chart
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
-from assay.labels.agreement.interpretation import CAVEAT, interpretation_label
+from assay.labels.agreement.interpretation import CAVEAT
 from assay.labels.agreement.raters import make_confusion_matrix
 from assay.natural_order import natural_sort_key
-from assay.number_words import format_count
 from assay.pools.pool_kinds import PoolKind
 from pooling.permissions import SignedInRequest
 from pooling.platform.listing import ListPage
@@ -43,9 +50,9 @@ SAVED_LABEL_KEY = "saved_label"
 @login_required
 @require_safe
 def page(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show agreement. Fast statistics are computed in the request. The confidence interval of
-    alpha, chance-level agreement and statistics by group come from a job and are shown with their
-    age."""
+    """Show agreement and judging times. Fast statistics are computed in the request. Alpha and its
+    confidence interval, chance-level agreement and statistics by group come from a job and are
+    shown with their age."""
     campaign = get_managed_campaign(request, slug)
     live = get_snapshot(campaign)
     heavy, job = agreement_metrics.agreement_with_refresh(campaign, live)
@@ -55,6 +62,10 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     if working and request.headers.get("HX-Request"):
         return HttpResponse(status=204)  # nothing new: do not replace the content while it is read
     overlap = overlap_plan(campaign, live)
+    charts = agreement_charts(campaign, live, heavy)
+    people = list_annotators(campaign, live=live)
+    verdict = charts["verdict"]
+    rows = list_agreement_rows(people, heavy, verdict.annotator if verdict else "")
     context = {
         "campaign": campaign,
         "tab": "agreement",
@@ -62,7 +73,11 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         "heavy": heavy,
         "working": working,
         "saved": pop_saved_label(request, campaign),
-        **agreement_charts(campaign, live, heavy),
+        **charts,
+        "annotators": rows[:MAX_ANNOTATORS_SHOWN],
+        "n_more": len(rows) - len(rows[:MAX_ANNOTATORS_SHOWN]),
+        "n_without_kappa": sum(person.n > 0 for person in people) - len(rows),
+        "times": describe_times(live, campaign.grades.names),
         "disputed": disputed_page(request, campaign, live),
         "n_disputed": len(disagreements.order_disputed_pairs(campaign, live).ids),
         "most_listed": disagreements.MAX_LISTED,
@@ -82,8 +97,8 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
 def agreement_charts(
     campaign: Campaign, live: CampaignSnapshot, heavy: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """Return the data of analysis/_agreement_scales.html and _agreement_pictures.html. heavy: the
-    newest statistics of a job."""
+    """Return the data of analysis/_verdict.html, _coefficients.html and the charts of agreement.
+    heavy: the newest statistics of a job."""
     names = campaign.grades.names
     table = live.table(len(names))
     confusion = (
@@ -100,14 +115,18 @@ def agreement_charts(
         column_label="other annotator's grade",
         reason=_("No agreement yet. It appears once two annotators have judged the same pair."),
     )
-    titles = (("graded", f"On {len(campaign.scale)} grades"), ("binary", "On 2 grades"))
     return {
-        "scales": [scale_tiles(heavy, key, title) for key, title in titles] if heavy else [],
+        "verdict": describe_agreement(heavy, len(campaign.scale)) if heavy else None,
+        "coefficients": list_coefficients(heavy) if heavy else [],
+        "caveat": CAVEAT,
         "over_time": alpha_time_chart(heavy),
         "groups": [
             group_chart(heavy, key, title, what)
             for key, title, what in available_group_charts(heavy)
         ],
+        "lowest_topic": next(
+            (row for row in (heavy or {}).get("by_topic", []) if row["alpha"] is not None), None
+        ),
         "nothing_yet": not confusion and not heavy,
         "ordered": campaign.pool is not None and campaign.pool.kind == PoolKind.ORDERED,
         "confusion": met,
@@ -141,74 +160,6 @@ def available_group_charts(heavy: dict[str, Any] | None) -> list[tuple[str, str,
     return ([BY_ENTRY_CHART] if (heavy or {}).get("by_entry") else []) + GROUP_CHARTS
 
 
-def scale_tiles(heavy: dict[str, Any], key: str, title: str) -> dict[str, Any]:
-    """Return the statistics of one scale as tiles with names. Undefined ones show their reason."""
-    one = heavy[key]
-    reasons = one.get("reasons", {})
-    low, high = one["alpha_ci"]
-    interval = (
-        f"no confidence interval: {one['alpha_ci_reason']}" if one.get("alpha_ci_reason") else ""
-    )
-    if low is not None and high is not None:
-        interval = f"95% CI {low:.2f} to {high:.2f}, over {one.get('alpha_ci_unit') or 'pairs'}"
-    kappa_left_out = one["undefined"]["kappa"]
-    left_out = f"; {kappa_left_out} undefined and left out" if kappa_left_out else ""
-    rows = [
-        (
-            "Krippendorff's alpha",
-            one["alpha"],
-            reasons.get("alpha", ""),
-            interval + (", ordinal" if key == "graded" else ", nominal"),
-        ),
-        (
-            _("Kappa with final label"),
-            one["mean_kappa"],
-            reasons.get("kappa", ""),
-            f"mean over annotators{left_out}; includes own vote",
-        ),
-        (
-            _("Expected by chance"),
-            one["chance_floor"],
-            reasons.get("chance_floor", ""),
-            _("chance-level agreement with the label"),
-        ),
-        (
-            _("Kappa with the others"),
-            one["mean_kappa_others"],
-            reasons.get("kappa_others", ""),
-            _("excludes own vote"),
-        ),
-        (
-            _("Pairwise kappa"),
-            one["mean_pairwise_kappa"],
-            reasons.get("pairwise_kappa", ""),
-            f"mean over {format_count(one['pairs_of_annotators'], 'pair')} of annotators with 10 or more common pairs",
-        ),
-        (
-            _("Percent agreement"),
-            one["percent"],
-            reasons.get("percent", ""),
-            _("share of agreeing pairs of judgements"),
-        ),
-        (
-            "Fleiss' kappa",
-            one["fleiss"],
-            reasons.get("fleiss", _("pairs have different numbers of judgements")),
-            _("if all pairs have the same number of judgements"),
-        ),
-    ]
-    tiles = [
-        {"name": n, "value": v, "reason": r or "undefined", "note": note} for n, v, r, note in rows
-    ]
-    for tile in tiles:
-        tile["band"] = (
-            interpretation_label(tile["value"])
-            if "appa" in tile["name"] and "alpha" not in tile["name"]
-            else None
-        )
-    return {"title": title, "rows": tiles, "caveat": CAVEAT}
-
-
 def alpha_time_chart(heavy: dict[str, Any] | None) -> Picture:
     points = (heavy or {}).get("over_time", [])
     return line_chart(
@@ -226,6 +177,9 @@ def alpha_time_chart(heavy: dict[str, Any] | None) -> Picture:
         caption="Daily ordinal alpha",
         x_label="",
         y_label="alpha",
+        y_low=min(
+            [0.0, *(p[key] for p in points for key in ("alpha", "low") if p[key] is not None)]
+        ),
         x_at=[float(i) for i in range(0, len(points), max(1, -(-len(points) // 8)))],
         x_form=lambda i: points[int(i)]["day"] if 0 <= int(i) < len(points) else "",
         reason=_("Not enough pairs judged twice on any day yet.") if heavy else _("Calculating…"),

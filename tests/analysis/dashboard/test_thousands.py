@@ -25,7 +25,6 @@ PAGES = [
     "",
     "live",
     "people/",
-    "time/",
     "gold/",
     "agreement/",
     "labels/",

@@ -1,4 +1,4 @@
-"""The page Time: topics with their mean time, by hand."""
+"""The section of judging times on the page Quality: topics with their mean time, by hand."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ def test_the_slowest_topics_come_first_with_their_mean_time() -> None:
     one = Judgement.objects.filter(pair__entry__topic__topic_id="t2").order_by("pk").first()
     assert one is not None
     Judgement.objects.filter(pk=one.pk).update(active_ms=65_000)
-    page = client_of_manager(campaign).get(f"/campaigns/{campaign.slug}/time/").content.decode()
+    client = client_of_manager(campaign)
+    address = f"/campaigns/{campaign.slug}/agreement/"
+    assert client.get(f"/campaigns/{campaign.slug}/time/").url == address
+    page = client.get(address).content.decode()
     [table] = re.findall(r"<caption>\s*Mean active seconds by topic.*?</table>", page, re.DOTALL)
-    assert "the slowest first" in " ".join(table.split())
+    assert "slowest first" in " ".join(table.split())
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", table.split("<tbody>")[1])
     assert cells == ["t2", "25.0", "9", "t1", "20.0", "9"]
