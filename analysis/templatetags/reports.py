@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from django import template
+from django.urls import reverse
+from django.utils.safestring import SafeString
 
+from analysis.models import Report
 from assay.number_words import format_minus
-from assay.tabular import Cell, format_short
+from assay.tabular import Cell, Table, format_short
+from pooling.platform.page_files import download_menu
 
 register = template.Library()
 
@@ -26,3 +30,16 @@ def shown(cell: Cell) -> str:
 
 
 register.filter("with_minus", format_minus)
+
+
+@register.simple_tag
+def report_table_files(report: Report, table: Table) -> SafeString:
+    """Return the download menu of a table of a report, which has all of its rows."""
+    formats = {"CSV": "csv", "LaTeX": "tex", "JSON": "json"}
+    return download_menu(
+        table.title,
+        (
+            (name, reverse("report-table", args=[report.pk, table.key, extension]))
+            for name, extension in formats.items()
+        ),
+    )

@@ -1,20 +1,22 @@
 """Offer tables and charts of managers' pages as files: CSV and LaTeX, and SVG and PNG for charts.
 
 Pages that offer files call `render_page` instead of Django's `render`. The tags of `pooling_tables`
-pass what they show, with values in full precision, and receive the links below it. A link leads to
+pass what they show, with values in full precision, and receive a menu of links. A link leads to
 the page's own address (`?part=table-2&format=csv`), so permissions, filters and choices are those
 of the page.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import shortcuts
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from assay.charts.svg import Picture
 from assay.tabular import Table, to_csv, to_latex
@@ -28,6 +30,13 @@ CONTENT_TYPES = {
 TYPE_LABELS = {"svg": "SVG", "png": "PNG", "csv": "CSV", "tex": "LaTeX"}
 
 
+DOTS_ICON = mark_safe(
+    '<svg class="icon" viewBox="0 0 20 20" fill="currentColor" aria-hidden="true">'
+    '<circle cx="4.5" cy="10" r="1.5"/><circle cx="10" cy="10" r="1.5"/>'
+    '<circle cx="15.5" cy="10" r="1.5"/></svg>'
+)
+
+
 class PageFiles:
     """The tables and charts that a page offers as files, by their keys in addresses."""
 
@@ -36,21 +45,18 @@ class PageFiles:
         self.parts: dict[str, Table | Picture] = {}
 
     def offer(self, part: Table | Picture) -> SafeString:
-        """Return the links to the part's files, or nothing if it has no rows."""
+        """Return the menu of the part's files, or nothing if it has no rows."""
         if not part.rows:
             return SafeString()
         kind = "table" if isinstance(part, Table) else "picture"
         key = f"{kind}-{1 + sum(name.startswith(kind) for name in self.parts)}"
         self.parts[key] = part
-        title = _part_title(part)
-        links = []
+        links = {}
         for extension in _part_formats(part):
             query = self.request.GET.copy()
             query["part"], query["format"] = key, extension
-            name = TYPE_LABELS[extension]
-            links.append((f"{self.request.path}?{query.urlencode()}", f"{name}: {title}", name))
-        anchors = format_html_join(" ", '<a href="{}" aria-label="{}" download>{}</a>', links)
-        return format_html('<p class="part-files">{}</p>', anchors)
+            links[TYPE_LABELS[extension]] = f"{self.request.path}?{query.urlencode()}"
+        return download_menu(_part_title(part), links.items())
 
     def answer(self, key: str, extension: str) -> HttpResponse:
         part = self.parts.get(key)
@@ -66,6 +72,22 @@ class PageFiles:
             content_type=CONTENT_TYPES[extension],
             headers={"Content-Disposition": f'attachment; filename="{name}.{extension}"'},
         )
+
+
+def download_menu(title: str, links: Iterable[tuple[str, str]]) -> SafeString:
+    """Return the menu of a table's or chart's files. links: (format, address)."""
+    anchors = format_html_join(
+        "",
+        '<a href="{}" aria-label="{}" download>{}</a>',
+        ((address, f"{name}: {title}", name) for name, address in links),
+    )
+    return format_html(
+        '<details class="menu part-files"><summary class="button quiet small" aria-label="{}">'
+        '{}</summary><div class="menu-list">{}</div></details>',
+        _("Download %(title)s") % {"title": title},
+        DOTS_ICON,
+        anchors,
+    )
 
 
 def render_page(

@@ -11,8 +11,8 @@
     {% endtable %}
 
 With `card-rows`, each row is a card in a narrow window (components.css); `cell` then says which
-column the cell belongs to. A page rendered by `pooling.platform.page_files` gets download links
-below the table, made from the values given to `cell`."""
+column the cell belongs to. A page rendered by `pooling.platform.page_files` gets a download menu
+above the table, made from the values given to `cell`."""
 
 from __future__ import annotations
 
@@ -116,13 +116,13 @@ class TableNode(template.Node):
         with context.push(page_table=table):
             content = self.nodelist.render(context)
         return format_html(
-            '<div class="table-wrap" tabindex="0" role="region" aria-label="{}">'
-            '<table class="{}"{}>{}</table></div>{}',
+            '{}<div class="table-wrap" tabindex="0" role="region" aria-label="{}">'
+            '<table class="{}"{}>{}</table></div>',
+            files(context, table.as_table(title)) if options.get("files", True) else "",
             title,
             f"table {css}".strip(),
             mark_safe(" data-sortable" if options.get("sortable") else ""),
             content,
-            files(context, table.as_table(title)) if options.get("files", True) else "",
         )
 
 
@@ -217,17 +217,16 @@ def also(context: Context, name: str, value: Any, *, digits: int | None = None) 
 
 @register.simple_tag(takes_context=True)
 def files(context: Context, part: Table | Picture) -> str:
-    """Return the links to the files of a table or chart, on pages that offer them."""
+    """Return the download menu of a table or chart, on pages that offer it."""
     page_files = context.get("page_files")
     return page_files.offer(part) if page_files else ""
 
 
 @register.simple_tag(takes_context=True)
 def picture(context: Context, drawn: Picture) -> str:
-    """Return a chart with the links to its files."""
-    links = files(context, drawn)
-    end = "</figure>"
-    return mark_safe(f"{drawn.removesuffix(end)}{links}{end}" if links else drawn)
+    """Return a chart with its download menu."""
+    end = "</figcaption>"
+    return mark_safe(drawn.replace(end, end + files(context, drawn), 1))
 
 
 def _cell_value(values: Iterable[Any]) -> Cell:

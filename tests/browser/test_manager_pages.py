@@ -290,6 +290,7 @@ def test_systems_ranks_the_runs_and_compares_with_clicks(manager: Manager) -> No
         timeout=JOB_MS
     )
     expect(page.get_by_text("assay compare rankings")).to_be_visible()
+    page.locator("details.part-files summary").first.click()
     for name in ("CSV", "LaTeX"):
         expect(page.get_by_role("link", name=name).first).to_be_visible()
 

@@ -106,7 +106,7 @@ def test_a_chart_has_its_links_inside_and_a_chart_without_data_none():
     page, files = drawn(text, full=full, empty=empty)
     assert list(files.parts) == ["picture-1"]
     assert page.count("part-files") == 1
-    assert page.index("part-files") < page.index("</figure>")
+    assert page.index("</figcaption>") < page.index("part-files") < page.index('class="picture"')
     answer = files.answer("picture-1", "csv").content.decode()
     assert "0.3333333333333333" in answer
     assert files.answer("picture-1", "svg").content.startswith(b"<?xml")
