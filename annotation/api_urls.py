@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import campaigns, judging, machines, questions
+from annotation.api import campaigns, judging, llm_judges, questions
 
 urlpatterns = [
     path("judging/<slug:slug>/leases", judging.Leases.as_view(), name="api-judging-leases"),
@@ -84,26 +84,28 @@ urlpatterns = [
     ),
     path("campaigns/<slug:slug>/trial", judging.Trial.as_view(), name="api-campaign-trial"),
     path(
-        "campaigns/<slug:slug>/machines/", machines.MachineJudgeList.as_view(), name="api-machines"
+        "campaigns/<slug:slug>/machines/",
+        llm_judges.MachineJudgeList.as_view(),
+        name="api-machines",
     ),
     path(
         "campaigns/<slug:slug>/machines/<int:pk>/",
-        machines.MachineJudgeDetail.as_view(),
+        llm_judges.MachineJudgeDetail.as_view(),
         name="api-machine",
     ),
     path(
         "campaigns/<slug:slug>/machines/<int:pk>/run",
-        machines.RunMachineJudge.as_view(),
+        llm_judges.RunMachineJudge.as_view(),
         name="api-machine-run",
     ),
     path(
         "campaigns/<slug:slug>/machines/<int:pk>/freeze",
-        machines.FreezeMachineJudge.as_view(),
+        llm_judges.FreezeMachineJudge.as_view(),
         name="api-machine-freeze",
     ),
     path(
         "campaigns/<slug:slug>/machines/<int:pk>/labels.txt",
-        machines.MachineLabels.as_view(),
+        llm_judges.MachineLabels.as_view(),
         name="api-machine-labels",
     ),
     path(

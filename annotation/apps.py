@@ -8,7 +8,7 @@ class AnnotationConfig(AppConfig):
         from django.contrib.auth.signals import user_logged_in
 
         import annotation.job_registry  # noqa: F401  registers the app's kinds of jobs
-        from annotation.selectors.machine_grades import SOURCE
+        from annotation.selectors.llm_grades import SOURCE
         from annotation.services.campaigns.planned_batches import (
             get_current_labels,
             plan_low_batches,

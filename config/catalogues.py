@@ -54,7 +54,7 @@ MANAGER_PATHS = (
             "_campaign",
             "_held_back",
             "_known_fields",
-            "_machine",
+            "_llm",
             "_state_badge",
             "_waiting",
             "accounts",
@@ -63,7 +63,7 @@ MANAGER_PATHS = (
     ),
     *(
         f"templates/annotation/{name}"
-        for name in ("guideline", "machine", "readers", "remind", "welcome")
+        for name in ("guideline", "llm_judge", "readers", "remind", "welcome")
     ),
     *("analysis/", "config/", "pooling/", "annotation/", "static/js/manage/", "static/js/pooling/"),
 )

@@ -190,7 +190,7 @@ def prepare(n_judgements: int = 260) -> None:
     from analysis.studies.papers import get_study
     from analysis.systems import reports
     from analysis.systems.kinds import KINDS
-    from annotation.machine.label_files import FileLabel
+    from annotation.llm.label_files import FileLabel
     from annotation.models import Campaign, Feedback, Judgement, Message, Pair, Question
     from annotation.services.campaigns import lifecycle
     from annotation.services.campaigns.pairs import set_pair_kind

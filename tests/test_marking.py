@@ -39,7 +39,7 @@ NOT_OF_PAGES = {
 STORED = {
     *(
         "annotation/models/judgements.py",
-        "annotation/models/machines.py",
+        "annotation/models/llm_judges.py",
     ),  # labels of choices that files alone have
     # the answers of the survey, which releases hold as they were given
     "annotation/models/members.py",

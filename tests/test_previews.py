@@ -69,7 +69,7 @@ TABLE = {
         "confirm", ("annotation/readers.html", "A new link gets a different address.")
     ),
     "campaign-machine-act": Protected(
-        "preview", ("annotation/machine.html", "This permanently deletes the judge's labels")
+        "preview", ("annotation/llm_judge.html", "This permanently deletes the judge's labels")
     ),
     "account": Protected(
         "confirm", ("annotation/account.html", "This can't be undone.")
@@ -99,7 +99,7 @@ TABLE = {
     "api-upload": Protected("script", ("pooling/_decide.html", "discard")),
     "api-job-cancel": Protected("script", ("pooling/_job.html", "job-cancel")),
     "api-machine": Protected(
-        "script", ("annotation/machine.html", "This permanently deletes the judge's labels")
+        "script", ("annotation/llm_judge.html", "This permanently deletes the judge's labels")
     ),
     "api-report": Protected("script", ("analysis/report.html", "analysis/_goes.html")),
     "api-study": Protected("script", ("analysis/study.html", "analysis/_goes.html")),

@@ -36,7 +36,7 @@ from analysis.studies.papers import get_study
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import ordered_result
-from annotation.machine.label_files import FileLabel
+from annotation.llm.label_files import FileLabel
 from annotation.models import Campaign, Judgement, Lease, Membership, Message
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import questions, scheduling

@@ -18,7 +18,7 @@ from analysis.judgements.rows import read_counted_table, read_pool_ranks
 from analysis.models import Report
 from analysis.systems.selectors import ordered_result
 from annotation.models import Campaign
-from annotation.selectors import machines
+from annotation.selectors import llm_judges
 from assay.cli.base import to_json_types
 from assay.column_types import QrelsColumns
 from assay.measures.evaluation import evaluate
@@ -257,7 +257,7 @@ def is_applicable(
     """Return whether LLM judges can be compared. Raises Refused with what is missing."""
     if campaign is None:
         raise Refused(_("LLM judges belong to a campaign; use the Systems page of the campaign"))
-    if not machines.get_frozen_judges(campaign):
+    if not llm_judges.get_frozen_judges(campaign):
         raise Refused(
             _(
                 "no LLM judge of this campaign is frozen; let one label the whole pool on "
@@ -278,8 +278,8 @@ def labels_table(report: Report, work: ClaimedJob) -> str:
     assert report.campaign is not None
     rows = [
         (judge.name, topic, document, grade)
-        for judge in machines.get_frozen_judges(report.campaign)
-        for (topic, document), grade in sorted(machines.get_labels(judge).items())
+        for judge in llm_judges.get_frozen_judges(report.campaign)
+        for (topic, document), grade in sorted(llm_judges.get_labels(judge).items())
     ]
     return format_tsv(["machine", "topic", "document", "grade"], rows)
 
@@ -289,14 +289,14 @@ def judges_metadata(report: Report, work: ClaimedJob) -> str:
     campaign = report.campaign
     assert campaign is not None
     sentences = []
-    for judge in machines.get_frozen_judges(campaign):
+    for judge in llm_judges.get_frozen_judges(campaign):
         named = {one.strip().casefold() for one in judge.related.split(",") if one.strip()}
         tags = [
             run.tag
             for run in get_chosen_runs(report)
             if {run.tag.casefold(), run.group.casefold()} & named
         ]
-        sentences.append(machines.describe_judge(judge) | {"related": tags})
+        sentences.append(llm_judges.describe_judge(judge) | {"related": tags})
     return json.dumps(to_json_types(sentences), ensure_ascii=False, indent=1) + "\n"
 
 

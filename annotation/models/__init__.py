@@ -17,7 +17,7 @@ from annotation.models.campaigns import (
     default_scale,
 )
 from annotation.models.judgements import Judgement, Lease, Pair, Question, Skip
-from annotation.models.machines import MachineJudge, MachineLabel
+from annotation.models.llm_judges import MachineJudge, MachineLabel
 from annotation.models.members import (
     Feedback,
     Invitation,

@@ -14,7 +14,7 @@ from django.db.models.functions import Coalesce
 
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign, Judgement, Membership, Pair, Question
-from annotation.selectors import machines
+from annotation.selectors import llm_judges
 from annotation.selectors.pairs import count_pairs_by_kind
 from annotation.services.judging.slots import (
     CANNOT_JUDGE_JUDGEMENTS,
@@ -220,5 +220,5 @@ def _llm_judge_faults(campaign: Campaign) -> list[str]:
     return [
         f"LLM judge {one}: its labels do not match its digest"
         for one in frozen
-        if machines.compute_labels_digest(machines.get_labels(one)) != one.digest
+        if llm_judges.compute_labels_digest(llm_judges.get_labels(one)) != one.digest
     ]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.machine_answers import (
+from assay.analyses.shared.llm_answers import (
     compute_agreement,
     compute_systems,
     invalid_correction_reason,
@@ -18,14 +18,14 @@ from assay.analyses.shared.machine_answers import (
     read_judgement_counts,
     read_llm_labels,
 )
-from assay.analyses.shared.machine_tables import pictures, tables
+from assay.analyses.shared.llm_tables import pictures, tables
 from assay.analyses.shared.measures import iterate_runs, parse_measure_list, read_one_qrels
 from assay.analyses.shared.reading import RunReading
 from assay.analyses.shared.sampled_files import SampledPool, read_sampled_pool
 from assay.cli.base import BadInput, FileCommand, parse_named_file
 from assay.column_types import QrelsColumns, RunColumns
-from assay.formats.machine_labels import read_llm_qrels
-from assay.labels.machine_agreement import find_related_systems, parse_related
+from assay.formats.llm_labels import read_llm_qrels
+from assay.labels.llm_agreement import find_related_systems, parse_related
 from assay.measures.measures import Measure
 from assay.measures.packing import pack_run
 from assay.options import add_options, option

@@ -15,7 +15,7 @@ from assay.analyses.shared.measures import read_one_qrels
 from assay.cli.base import BadInput, FileCommand, Warn, parse_named_file
 from assay.column_types import QrelsColumns
 from assay.formats.label_table import read_label_table
-from assay.formats.machine_labels import read_llm_qrels
+from assay.formats.llm_labels import read_llm_qrels
 from assay.labels.effective_gain import Usefulness, compute_usefulness
 from assay.measures.packing import TopicDocumentPairs, index_qrels
 from assay.number_words import format_count

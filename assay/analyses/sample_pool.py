@@ -18,7 +18,7 @@ from assay.analyses.shared.pool_files import (
 )
 from assay.cli.base import BadInput, FileCommand, Warn, write_text_atomically
 from assay.column_types import QrelsColumns
-from assay.formats.machine_labels import read_llm_qrels
+from assay.formats.llm_labels import read_llm_qrels
 from assay.formats.prel import UNJUDGED, make_prel, write_prel
 from assay.number_words import format_part
 from assay.options import option

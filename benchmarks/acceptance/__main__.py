@@ -47,13 +47,13 @@ def run_group(collection: str, file: str) -> str:
 
 
 def measure_corrections(data: Path, simulations: int, seed: int) -> list[dict]:
-    from benchmarks.acceptance.machines import measure_corrections as measured
+    from benchmarks.acceptance.llm_judges import measure_corrections as measured
 
     return measured(data / "dl23-human-machine", simulations, seed)
 
 
 def measure_judges(data: Path, simulations: int, seed: int) -> list[dict]:
-    from benchmarks.acceptance.machines import measure_judges as ranked
+    from benchmarks.acceptance.llm_judges import measure_judges as ranked
 
     return ranked(data / "llmjudge-2024")
 

@@ -17,7 +17,7 @@ from analysis.publishing.release.parts import PARTS, ReleaseContent
 from annotation.core.audit_actions import AuditAction
 from annotation.core.text_similarity import NEAR_DUPLICATE_THRESHOLD, WORDS_PER_SHINGLE
 from annotation.models import AuditEvent, Campaign, Pair
-from annotation.selectors import machines
+from annotation.selectors import llm_judges
 from annotation.selectors.pairs import get_kept_pairs
 from assay import markdown, number_words
 
@@ -98,7 +98,7 @@ def _as_of_text(campaign: Campaign, about: Mapping[str, Any]) -> str:
 
 def _llm_judges_text(campaign: Campaign) -> str:
     """Describe the LLM judges whose labels are in the release. Empty without frozen LLM judges."""
-    if not (frozen := machines.get_frozen_judges(campaign)):
+    if not (frozen := llm_judges.get_frozen_judges(campaign)):
         return ""
     rows = [
         (

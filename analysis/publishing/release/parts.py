@@ -23,7 +23,7 @@ from analysis.publishing.contents import (
     iterate_raw_judgements,
 )
 from annotation.models import Campaign, Feedback, Judgement, Membership, Pair
-from annotation.selectors import machines
+from annotation.selectors import llm_judges
 from annotation.selectors.pairs import get_kept_pairs, get_special_pairs
 from annotation.services.campaigns.lifecycle import SETTINGS
 from assay.cli.base import to_json_types
@@ -229,13 +229,13 @@ def _write_topics(content: ReleaseContent, text: IO[str]) -> None:
 
 
 def _llm_label_rows(content: ReleaseContent) -> Iterable[Sequence[Any]]:
-    for judge in machines.get_frozen_judges(content.campaign):
-        for (topic, document), grade in sorted(machines.get_labels(judge).items()):
+    for judge in llm_judges.get_frozen_judges(content.campaign):
+        for (topic, document), grade in sorted(llm_judges.get_labels(judge).items()):
             yield judge.name, topic, document, grade
 
 
 def _has_llm_labels(content: ReleaseContent) -> bool:
-    return bool(machines.get_frozen_judges(content.campaign))
+    return bool(llm_judges.get_frozen_judges(content.campaign))
 
 
 PARTS = (
@@ -335,7 +335,10 @@ PARTS = (
         "LLM judges of machine-labels.tsv: model, prompt, scale, guidelines, date and digest",
         lambda c, text: text.write(
             format_plain(
-                [machines.describe_judge(judge) for judge in machines.get_frozen_judges(c.campaign)]
+                [
+                    llm_judges.describe_judge(judge)
+                    for judge in llm_judges.get_frozen_judges(c.campaign)
+                ]
             )
         ),
         asked=_has_llm_labels,

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from annotation.core.machine_prompts import (
+from annotation.core.llm_prompts import (
     TEMPLATES,
     Grade,
     PromptInput,
     PromptTemplate,
     make_template,
 )
-from annotation.machine.answer_store import AnswerStore
-from annotation.machine.asking import (
+from annotation.llm.answer_store import AnswerStore
+from annotation.llm.asking import (
     LabellingPlan,
     LabellingReport,
     PairToJudge,
@@ -30,7 +30,7 @@ from annotation.machine.asking import (
     estimate_cost,
     label_pairs,
 )
-from annotation.machine.chat_endpoint import Endpoint
+from annotation.llm.chat_endpoint import Endpoint
 from assay.cli.base import (
     BadInput,
     FileCommand,

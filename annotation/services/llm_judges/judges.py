@@ -20,13 +20,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
-from annotation.core.machine_prompts import TEMPLATES, Grade, PromptTemplate, make_template
-from annotation.machine.asking import LabellingPlan
-from annotation.machine.chat_endpoint import Endpoint
-from annotation.machine.database_store import DatabaseStore
-from annotation.machine.label_files import FileLabel
+from annotation.core.llm_prompts import TEMPLATES, Grade, PromptTemplate, make_template
+from annotation.llm.asking import LabellingPlan
+from annotation.llm.chat_endpoint import Endpoint
+from annotation.llm.database_store import DatabaseStore
+from annotation.llm.label_files import FileLabel
 from annotation.models import Campaign, MachineJudge, MachineLabel
-from annotation.selectors import machines as selectors
+from annotation.selectors import llm_judges as selectors
 from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError, ContradictionError
 from assay.cli.base import BadInput

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from annotation.models import Campaign, MachineJudge, MachineLabel
-from annotation.selectors import machines as selectors
+from annotation.selectors import llm_judges as selectors
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Pool, Topic
 from pooling.services.restoring import AT_ONCE, NotRestorable
@@ -30,7 +30,7 @@ def restore_judges(
 ) -> int:
     """Create frozen judges and return the number of labels stored.
 
-    said: descriptions as given by `selectors.machines.describe_judge`. A pair has one label,
+    said: descriptions as given by `selectors.llm_judges.describe_judge`. A pair has one label,
     regardless of the number of samples. Raises NotRestorable if the labels do not match the stated
     digest, and ValidationError for values that cannot be stored.
     """

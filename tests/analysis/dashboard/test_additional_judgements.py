@@ -47,7 +47,9 @@ def test_the_cost_is_shown_before_the_deed_and_then_it_is_done_for_all_that_were
         "This adds 3 judgements (about 1 min 48 s of work). Missing judgements: 0 now, 3 afterwards."
         in text_of(page)
     )
-    assert "Every active annotator has already judged 3 of these pairs." in text_of(page)  # ada and bob have judged all
+    assert "Every active annotator has already judged 3 of these pairs." in text_of(
+        page
+    )  # ada and bob have judged all
     assert not campaign.pairs.filter(asked_more__gt=0).exists()
     assert re.findall(r'name="pair" value="(\d+)"', page.content.decode()) == [
         str(pair.pk) for pair in sorted(pairs, key=lambda pair: pair.pk)

@@ -21,9 +21,9 @@ from analysis.publishing.release.importing import _ReleaseImport, import_release
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.reading import open_release
 from analysis.publishing.release.writing import write_release
-from annotation.machine.label_files import FileLabel
+from annotation.llm.label_files import FileLabel
 from annotation.models import Campaign, Feedback, Judgement, MachineJudge, Membership, Pair
-from annotation.selectors import machines as selectors
+from annotation.selectors import llm_judges as selectors
 from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns import lifecycle, restoring
 from annotation.services.errors import CampaignError

@@ -22,7 +22,7 @@ from analysis.models import Release
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import PARTS, PARTS_BY_NAME, ReleasePlan
 from analysis.publishing.release.writing import write_release
-from annotation.machine.label_files import FileLabel
+from annotation.llm.label_files import FileLabel
 from annotation.models import AuditEvent, Campaign
 from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError

@@ -197,7 +197,7 @@ def test_what_cannot_be_computed_is_refused_at_the_form(
 @pytest.mark.long
 @pytest.mark.parametrize(
     "kind", [kind for kind in KINDS if kind != "compare_llm_judges"]
-)  # asks for a sampled pool: test_machine_kind.py
+)  # asks for a sampled pool: test_llm_kind.py
 def test_every_kind_has_a_form_a_page_tables_and_figures(
     campaign, owner, client, kind, real_pictures
 ) -> None:

@@ -155,4 +155,4 @@ def test_the_stored_result_is_the_commands_answer_on_the_exported_files(
 def test_every_kind_is_held_to_its_command() -> None:
     assert {kind for kind, *_ in ASKED} == set(KINDS) - {
         "compare_llm_judges"
-    }  # asks for a sampled pool: test_machine_kind.py
+    }  # asks for a sampled pool: test_llm_kind.py

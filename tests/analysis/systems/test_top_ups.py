@@ -80,8 +80,7 @@ def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_i
     entries = campaign.pool.entries.order_by("position").values_list("topic__topic_id", "docno")
     assert list(entries) == order
     assert (
-        "It is still a draft."
-        in client.get(reverse("report", args=[report.pk])).content.decode()
+        "It is still a draft." in client.get(reverse("report", args=[report.pk])).content.decode()
     )
     assert top_ups.request_follow_up_reports() == [], "nothing has been judged"
 

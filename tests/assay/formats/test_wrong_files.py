@@ -29,7 +29,7 @@ from assay.formats.documents import read_documents
 from assay.formats.errors import FormatError
 from assay.formats.label_table import read_label_table
 from assay.formats.leaderboards import read_leaderboard
-from assay.formats.machine_labels import read_llm_qrels
+from assay.formats.llm_labels import read_llm_qrels
 from assay.formats.prel import read_prel
 from assay.formats.qrels import read_qrels
 from assay.formats.quepid import read_ratings, read_snapshot

@@ -271,7 +271,7 @@ def job_of(report: Report) -> Job:
 
 
 ELSEWHERE = {
-    "judge by machine": "tests/annotation/machine/test_worker_killed.py",
+    "judge by machine": "tests/annotation/llm/test_worker_killed.py",
     **dict.fromkeys(
         (account_mails.SIGN_IN_LINK, account_mails.ADDRESS_CHANGED),
         "tests/annotation/test_people_pages.py",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.analyses.shared.machine_answers import format_contradictions
+from assay.analyses.shared.llm_answers import format_contradictions
 from assay.analyses.shared.pictures import MAX_RUNS
 from assay.analyses.shared.score_tables import result_conditions
 from assay.charts.points import DrawnInterval, interval_chart

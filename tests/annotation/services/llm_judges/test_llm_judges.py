@@ -12,10 +12,10 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from analysis.judgements.labels import LabelChoices, make_labels
-from annotation.machine import database_store
-from annotation.machine.label_files import read_label_file
+from annotation.llm import database_store
+from annotation.llm.label_files import read_label_file
 from annotation.models import Campaign, Judgement, MachineJudge, MachineLabel, Pair
-from annotation.selectors import machines as selectors
+from annotation.selectors import llm_judges as selectors
 from annotation.services.campaigns.lifecycle import CampaignError
 from annotation.services.errors import AnswerRefused
 from annotation.services.judging import scheduling
@@ -24,8 +24,8 @@ from annotation.services.llm_judges.judges import CallLimits, JudgeOptions
 from assay.formats.errors import FormatError
 from pooling.models import Job
 from pooling.platform import jobs
-from tests.annotation.machine.endpoint_server import Replay, serving
-from tests.annotation.machine.test_chat_endpoint import Trickle
+from tests.annotation.llm.endpoint_server import Replay, serving
+from tests.annotation.llm.test_chat_endpoint import Trickle
 from tests.builders import judge, make_annotator, make_campaign
 
 pytestmark = pytest.mark.django_db

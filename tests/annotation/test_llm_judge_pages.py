@@ -12,7 +12,7 @@ from django.urls import reverse
 from annotation.models import Campaign, MachineJudge
 from pooling.models import Job
 from pooling.platform import jobs
-from tests.annotation.machine.endpoint_server import Replay, serving
+from tests.annotation.llm.endpoint_server import Replay, serving
 from tests.builders import make_campaign
 
 pytestmark = pytest.mark.django_db

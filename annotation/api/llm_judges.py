@@ -16,12 +16,12 @@ from annotation.api.refusals import to_api_exception
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign, MachineJudge
 from annotation.permissions import get_managed_campaign, get_person
-from annotation.selectors import machines as selectors
+from annotation.selectors import llm_judges as selectors
 from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
-from annotation.services.llm_judges import judges as machines
+from annotation.services.llm_judges import judges as llm_judges
 from annotation.services.llm_judges.judges import CallLimits, JudgeOptions
-from annotation.views.machines import labels_response
+from annotation.views.llm_judges import labels_response
 from pooling.api.bodies import StrictSerializer, TextField
 from pooling.api.repeats import make_idempotent
 from pooling.api.serializers import JobSerializer
@@ -132,7 +132,7 @@ class MachineJudgeList(APIView):
             }
         )
         try:
-            judge = machines.create_judge(
+            judge = llm_judges.create_judge(
                 campaign, JudgeOptions(**given, limits=limits), actor=get_person(request)
             )
         except CampaignError as error:
@@ -161,7 +161,7 @@ class MachineJudgeDetail(APIView):
         """Delete an LLM judge that is not frozen."""
         judge = _get_judge(get_managed_campaign(request, slug), pk)
         try:
-            machines.delete_judge(judge, actor=get_person(request))
+            llm_judges.delete_judge(judge, actor=get_person(request))
         except CampaignError as error:
             raise to_api_exception(error) from None
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -178,7 +178,7 @@ class RunMachineJudge(APIView):
         """Start the job that requests missing answers."""
         judge = _get_judge(get_managed_campaign(request, slug), pk)
         try:
-            job = machines.request_run(judge, user=request.user)
+            job = llm_judges.request_run(judge, user=request.user)
         except CampaignError as error:
             raise to_api_exception(error) from None
         return accepted_response(job)
@@ -194,7 +194,7 @@ class FreezeMachineJudge(APIView):
         """Freeze an LLM judge. Its labels can no longer change."""
         judge = _get_judge(get_managed_campaign(request, slug), pk)
         try:
-            machines.freeze_judge(judge, actor=get_person(request))
+            llm_judges.freeze_judge(judge, actor=get_person(request))
         except CampaignError as error:
             raise to_api_exception(error) from None
         return Response(MachineJudgeSerializer(serialize_judge(judge)).data)

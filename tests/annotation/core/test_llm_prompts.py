@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.core.machine_prompts import (
+from annotation.core.llm_prompts import (
     MAX_TEXT,
     TEMPLATES,
     Grade,

@@ -20,7 +20,7 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from annotation.machine.asking import (
+from annotation.llm.asking import (
     LabellingPlan,
     LabellingReport,
     PairToJudge,

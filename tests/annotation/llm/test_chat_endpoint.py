@@ -10,7 +10,7 @@ from types import TracebackType
 
 import pytest
 
-from annotation.machine.chat_endpoint import CallFailed, CallStopped, Endpoint
+from annotation.llm.chat_endpoint import CallFailed, CallStopped, Endpoint
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 4000000\r\n\r\n"
 ANSWER = json.dumps({"choices": [{"message": {"content": "Grade: 2"}}]}).encode()

@@ -15,14 +15,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.core.audit_actions import AuditAction
-from annotation.forms_machine import EndpointForm, LabelFileForm
-from annotation.machine.label_files import read_label_file
+from annotation.forms_llm import EndpointForm, LabelFileForm
+from annotation.llm.label_files import read_label_file
 from annotation.models import Campaign, MachineJudge
 from annotation.permissions import get_managed_campaign
-from annotation.selectors import machines as selectors
+from annotation.selectors import llm_judges as selectors
 from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
-from annotation.services.llm_judges import judges as machines
+from annotation.services.llm_judges import judges as llm_judges
 from assay.formats.errors import FormatError
 from pooling import tasks
 from pooling.permissions import SignedInRequest
@@ -76,7 +76,7 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
         "file_form": file_form,
     }
     return render_page(
-        request, "annotation/machines.html", context, status=400 if form.errors else 200
+        request, "annotation/llm_judges.html", context, status=400 if form.errors else 200
     )
 
 
@@ -84,10 +84,10 @@ def _create_judge(
     request: SignedInRequest, campaign: Campaign, form: EndpointForm | LabelFileForm
 ) -> MachineJudge:
     if isinstance(form, EndpointForm):
-        return machines.create_judge(campaign, form.wanted(), actor=request.user)
+        return llm_judges.create_judge(campaign, form.wanted(), actor=request.user)
     given = form.cleaned_data
     labels = read_label_file(given["file"].file, name=given["file"].name)
-    return machines.create_judge_from_file(
+    return llm_judges.create_judge_from_file(
         campaign,
         name=given["name"],
         model=given["model"],
@@ -127,7 +127,7 @@ def page(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
         "job": job,
         "work": make_job_view(job) if job else None,
     }
-    return render_page(request, "annotation/machine.html", context)
+    return render_page(request, "annotation/llm_judge.html", context)
 
 
 @login_required
@@ -140,15 +140,15 @@ def act_on_machine(request: SignedInRequest, slug: str, pk: int) -> HttpResponse
     action = request.POST.get("action")
     try:
         if action == "run":
-            tasks.send(machines.request_run(judge, user=request.user))
+            tasks.send(llm_judges.request_run(judge, user=request.user))
         elif action == "freeze":
-            machines.freeze_judge(judge, actor=request.user)
+            llm_judges.freeze_judge(judge, actor=request.user)
             messages.success(
                 request,
                 _("Froze %(name)s. Its labels can no longer change.") % {"name": judge.name},
             )
         elif action == "delete":
-            machines.delete_judge(judge, actor=request.user)
+            llm_judges.delete_judge(judge, actor=request.user)
             messages.success(request, _("%(name)s is deleted.") % {"name": judge.name})
             return redirect("campaign-machines", slug)
     except CampaignError as error:

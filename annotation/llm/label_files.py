@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assay.formats.machine_labels import has_six_columns, iterate_umbrela, list_llm_labels
+from assay.formats.llm_labels import has_six_columns, iterate_umbrela, list_llm_labels
 from assay.formats.qrels import read_qrels
 from assay.formats.streams import Source, display_name, iterate_lines
 

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from annotation.models import MachineJudge, Membership
-from annotation.selectors.machines import get_labels
+from annotation.selectors.llm_judges import get_labels
 from pooling.hooks import FrozenLabels, MachineSource
 from pooling.models import Collection
 from pooling.platform.jobs import Refused

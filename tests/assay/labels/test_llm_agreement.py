@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from assay.labels.machine_agreement import (
+from assay.labels.llm_agreement import (
     binarise_joint,
     compare_halves,
     compute_kappas,

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from assay.formats.errors import FormatError
-from assay.formats.machine_labels import list_llm_labels, read_llm_qrels
+from assay.formats.llm_labels import list_llm_labels, read_llm_qrels
 
 LABELS = "# made by hand\n1 Q0 a 3 0.9 judge\n1 Q0 b 0 1 judge\n\n2 Q0 a 0 .25 judge\n"
 

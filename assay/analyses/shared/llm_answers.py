@@ -20,7 +20,7 @@ from assay.comparison.rankings import tau_b
 from assay.formats.judgements import read_judgements
 from assay.formats.qrels import make_qrels
 from assay.formats.streams import iterate_lines
-from assay.labels import machine_agreement as agreement
+from assay.labels import llm_agreement as agreement
 from assay.labels.agreement.kappa import cohen_kappa
 from assay.labels.labels import select_counted
 from assay.measures.measures import Measure

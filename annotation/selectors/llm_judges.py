@@ -12,7 +12,7 @@ from typing import Any
 from django.db.models import CharField, Count, Exists, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.functions import Cast, Coalesce, Concat, Length
 
-from annotation.core.machine_prompts import (
+from annotation.core.llm_prompts import (
     MAX_TEXT,
     Grade,
     PromptInput,
@@ -20,8 +20,8 @@ from annotation.core.machine_prompts import (
     aggregate_grades,
     estimate_tokens,
 )
-from annotation.machine.asking import EXPECTED_ANSWER, CostEstimate, PairToJudge
-from annotation.machine.label_files import FileLabel
+from annotation.llm.asking import EXPECTED_ANSWER, CostEstimate, PairToJudge
+from annotation.llm.label_files import FileLabel
 from annotation.models import Campaign, MachineJudge, MachineLabel
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Document, Job, PoolEntry

@@ -15,9 +15,9 @@ from django.urls import reverse
 from analysis.models import Report
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
-from annotation.machine.label_files import FileLabel
+from annotation.llm.label_files import FileLabel
 from annotation.models import Campaign, MachineJudge
-from annotation.selectors.machines import get_pool_entries
+from annotation.selectors.llm_judges import get_pool_entries
 from annotation.services.llm_judges import judges
 from pooling.models import Pool
 from pooling.platform.jobs import Refused

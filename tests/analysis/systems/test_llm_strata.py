@@ -13,10 +13,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from annotation.machine.label_files import FileLabel
+from annotation.llm.label_files import FileLabel
 from annotation.models import Campaign, MachineJudge
-from annotation.selectors.machine_grades import list_frozen_judges
-from annotation.selectors.machines import get_pool_entries
+from annotation.selectors.llm_grades import list_frozen_judges
+from annotation.selectors.llm_judges import get_pool_entries
 from annotation.services.campaigns import lifecycle
 from annotation.services.llm_judges import judges
 from assay.pools.pool_kinds import PoolKind
@@ -30,7 +30,7 @@ from tests.analysis.publishing.test_sampled_campaigns import (
     grade_of,  # noqa: F401
     judge_stage,
 )
-from tests.analysis.systems.test_machine_kind import asked
+from tests.analysis.systems.test_llm_kind import asked
 from tests.builders import make_annotator, make_user
 from tests.pooling.conftest import run as do
 

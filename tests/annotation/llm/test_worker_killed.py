@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.annotation.machine.endpoint_server import Replay, serving
+from tests.annotation.llm.endpoint_server import Replay, serving
 from tests.pooling.jobs.test_workers import (  # noqa: F401  fixtures
     Installation,
     installation,
@@ -18,7 +18,7 @@ from tests.pooling.jobs.test_workers import (  # noqa: F401  fixtures
 PAIRS = [(str(t), str(d)) for t in (1, 2) for d in range(1, 8)]
 N = 2 * len(PAIRS)
 MAKE = """
-from annotation.services.llm_judges import judges as machines
+from annotation.services.llm_judges import judges as llm_judges
 from annotation.services.llm_judges.judges import CallLimits, JudgeOptions
 from pooling import tasks
 from tests.builders import make_campaign
@@ -29,8 +29,8 @@ for topic in campaign.collection.topics.all():
 for document in campaign.collection.documents.all():
     document.text = f"document {document.docno[1:]}"
     document.save()
-judge = machines.create_judge(campaign, JudgeOptions("m", "replay", "%s", samples=2, limits=CallLimits(threads=3)), actor=None)
-tasks.send(machines.request_run(judge, user=None))
+judge = llm_judges.create_judge(campaign, JudgeOptions("m", "replay", "%s", samples=2, limits=CallLimits(threads=3)), actor=None)
+tasks.send(llm_judges.request_run(judge, user=None))
 """
 
 

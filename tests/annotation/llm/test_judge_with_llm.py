@@ -15,7 +15,7 @@ import pytest
 
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import printed
-from tests.annotation.machine.endpoint_server import Replay, serving
+from tests.annotation.llm.endpoint_server import Replay, serving
 
 ROOT = Path(__file__).resolve().parents[3]
 PAIRS = [(str(t), f"d{k}") for t in range(3) for k in range(5)]

@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from annotation.core.machine_prompts import (
+from annotation.core.llm_prompts import (
     Grade,
     Outcome,
     PromptInput,
@@ -25,7 +25,7 @@ from annotation.core.machine_prompts import (
     estimate_tokens,
     parse_reply,
 )
-from annotation.machine.chat_endpoint import (
+from annotation.llm.chat_endpoint import (
     POLL_SECONDS,
     CallFailed,
     CallStopped,
