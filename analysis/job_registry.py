@@ -15,5 +15,6 @@ from analysis.publishing import (
     recipe_rankings,
     recipes,
 )
+from analysis.results import example
 from analysis.studies import stored_studies
 from analysis.systems import answers, tasks

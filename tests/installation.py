@@ -41,15 +41,16 @@ def interruptible() -> None:
 class Installation:
     """cwd: started from there, as by somebody who stands in another folder; program: what starts it
     in place of this checkout's manage.py; checkout: of another version; answers: the address that
-    says that it is there; prepared: its database has all tables already, and its static files are
-    collected, for tests of which the first start is no part; settings: further variables, without
-    their prefix."""
+    says that it is there; demo: with the demo; example: with its finished campaign, too; prepared:
+    its database has all tables already, and its static files are collected, for tests of which the
+    first start is no part; settings: further variables, without their prefix."""
 
     def __init__(
         self,
         folder: Path,
         *,
         demo: bool = False,
+        example: bool = False,
         cwd: Path | None = None,
         program: list[str] | None = None,
         checkout: Path = ROOT,
@@ -71,6 +72,8 @@ class Installation:
             "ASSAY_DATA_DIR": str(folder),
         }
         self.env |= {f"ASSAY_{name}": value for name, value in settings.items()}
+        if not example:
+            self.env["ASSAY_NO_EXAMPLE"] = "1"
         self.server: subprocess.Popen[bytes] | None = None
         if prepared:
             copy_prepared(folder, settings.get("DATABASE_URL", ""))

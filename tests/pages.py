@@ -18,7 +18,7 @@ WHO = {
 """Role -> name of the account."""
 
 CAMPAIGN, DRAFT, COLLECTION = (
-    "/campaigns/python-documentation/",
+    "/campaigns/try-judging/",
     "/campaigns/a-second-look/",
     "/collections/python-documentation/",
 )
@@ -45,9 +45,9 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "accounts": ("superuser", "/accounts", 200),
     "installation": ("superuser", "/installation", 200),
     "installation-sessions": ("superuser", "/installation/sessions?name=manager", 200),
-    "judge": ("annotator", "/judge/python-documentation/", 200),
-    "judge-try": ("manager", "/judge/python-documentation/try", 200),
-    "judge-history": ("annotator", "/judge/python-documentation/history", 200),
+    "judge": ("annotator", "/judge/try-judging/", 200),
+    "judge-try": ("manager", "/judge/try-judging/try", 200),
+    "judge-history": ("annotator", "/judge/try-judging/history", 200),
     "campaigns": ("manager", "/campaigns/", 200),
     "campaign-new": ("manager", "/campaigns/new", 200),
     **{f"campaign-step {key} draft": ("manager", f"{DRAFT}settings/{key}/", 200) for key in STEPS},
@@ -201,7 +201,7 @@ def prepare(n_judgements: int = 260) -> None:
     from pooling.services import pool_extension, pool_preview, uploads
     from pooling.services.collections import create_collection
 
-    campaign = Campaign.objects.get(slug="python-documentation")
+    campaign = Campaign.objects.get(slug="try-judging")
     manager, annotator = (
         User.objects.get(username="manager"),
         User.objects.get(username="annotator"),
@@ -254,15 +254,6 @@ def prepare(n_judgements: int = 260) -> None:
     upload = uploads.store_upload(collection, kind="run", file=bad, name="broken.run", user=manager)
     failed = do(uploads.request_import(upload, mode="import", options={}, user=manager))
     lifecycle.create_campaign(name="A second look", collection=collection, actor=manager)
-    clicks = "".join(
-        f"{entry.topic.topic_id} 0 {entry.docno} {int(random.Random(entry.pk).random() < 0.3)}\n"
-        for entry in campaign.pool.entries.filter(best_rank__lte=3)
-    )
-    clicked = ContentFile(clicks.encode(), name="clicks.txt")
-    upload = uploads.store_upload(
-        collection, kind="qrels", file=clicked, name="clicks.txt", user=manager
-    )
-    do(uploads.request_import(upload, mode="import", options={"kind": "clicks"}, user=manager))
     own, imported = "campaign:graded:majority", f"imported:{collection.qrels.get().pk}"
     reported = {}
     for kind, n_runs in REPORTS.items():

@@ -140,7 +140,7 @@ def test_a_port_in_use_or_that_is_none_is_refused_in_a_sentence():
 def test_a_demo_that_was_interrupted_leaves_nothing_so_that_the_next_start_makes_it_anew(
     monkeypatch, capsys
 ):
-    def interrupted(say):
+    def interrupted(say, *, with_example):
         User.objects.create_user("manager")
         raise KeyboardInterrupt
 

@@ -1,4 +1,4 @@
-"""Creation of the demo campaign: its data files are written, and a campaign file imports them."""
+"""Creation of the demo: its data files are written, and a campaign file imports them."""
 
 from __future__ import annotations
 
@@ -10,40 +10,80 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotation.core.campaign_file import CampaignDescription
+from annotation.demo import example
 from annotation.demo.accounts import create_accounts
+from annotation.demo.clicks import make_click_labels
 from annotation.demo.corpus import CorpusEntry, read_standard_library
 from annotation.demo.systems import SYSTEMS, run_lines
 from annotation.demo.topics import TOPICS
 from annotation.models import Campaign, Profile
 from annotation.services.campaigns.campaign_files import CampaignFile
 from annotation.services.campaigns.declaration import apply_plan, plan_campaign
+from assay.formats.qrels import write_qrels
+from pooling.platform import jobs
 
 CAMPAIGN_FILE = Path(__file__).with_name("campaign.toml")
 
 
-def create_demo(say: Callable[[str], None]) -> Campaign:
-    """Create the accounts and apply the campaign file: collection, topic check, runs, pool and an
-    open campaign. Raises FormatError or pooling.platform.jobs.Refused if one of its jobs fails."""
+def create_demo(say: Callable[[str], None], *, with_example: bool = True) -> Campaign:
+    """Create the accounts and apply the campaign file: collection, topic check, runs, click
+    labels, pool and an open campaign, which is returned. With `with_example`, also create the example and
+    the job that fills it. Raises FormatError or pooling.platform.jobs.Refused if an import fails.
+    """
     say("Reading the documentation of the Python standard library …")
     entries = read_standard_library()
     users = create_accounts({"manager": "manager", "annotator": "annotator"})
-    Profile.objects.create(user=users["manager"], may_create=True)
+    manager = users["manager"]
+    Profile.objects.create(user=manager, may_create=True)
     with tempfile.TemporaryDirectory(prefix="assay-demo-") as folder:
         write_files(Path(folder), entries, say)
         say("Importing topics, documents and runs; building the pool …")
-        _, campaign = apply_plan(
-            plan_campaign(demo_document(Path(folder), n_documents=len(entries)), folder=folder),
-            actor=users["manager"],
-        )
-    assert campaign is not None, "the file describes one"
+        described = demo_document(Path(folder), n_documents=len(entries))
+        campaign = apply_description(described, folder=folder, actor=manager)
     say(
-        f"The demo campaign is open: {len(entries):,} documents, {campaign.n_topics} topics, "
+        f"The demo is ready: {len(entries):,} documents, {campaign.n_topics} topics, "
         f"{campaign.n_pairs:,} pairs."
     )
+    if with_example:
+        create_example(described, actor=manager)
     return campaign
+
+
+def apply_description(
+    described: CampaignDescription, *, folder: str | None, actor: User
+) -> Campaign:
+    _, campaign = apply_plan(plan_campaign(described, folder=folder), actor=actor)
+    assert campaign is not None, "the file describes one"
+    return campaign
+
+
+def create_example(described: CampaignDescription, *, actor: User) -> None:
+    """Create the example on the collection and pool of the demo, and the job that fills it.
+    described: the demo's campaign file."""
+    said = described.campaign
+    managers = [person for person in said["people"] if person["role"] == "manager"]
+    campaign = apply_description(
+        CampaignDescription(
+            collection={"slug": described.collection["slug"]},
+            pool={"name": described.pool["name"]},
+            campaign=said | example.SETTINGS | {"people": managers},
+        ),
+        folder=None,
+        actor=actor,
+    )
+    example.recruit(campaign)
+    jobs.enqueue(
+        example.FILL_JOB,
+        {},
+        label=f"Filling {campaign.name}",
+        user=actor,
+        collection=campaign.collection,
+        campaign_id=campaign.pk,
+    )
 
 
 def demo_document(folder: Path, *, n_documents: int) -> CampaignDescription:
@@ -58,7 +98,8 @@ def demo_document(folder: Path, *, n_documents: int) -> CampaignDescription:
 
 
 def write_files(folder: Path, entries: list[CorpusEntry], say: Callable[[str], None]) -> None:
-    """Write topics and documents (JSONL), and one TREC run per system."""
+    """Write topics and documents (JSONL), one TREC run per system, and labels from simulated clicks
+    on the results of BM25."""
     topics_file, documents_file = folder / "topics.jsonl", folder / "documents.jsonl"
     with topics_file.open("w", encoding="utf-8") as out:
         out.writelines(
@@ -83,11 +124,13 @@ def write_files(folder: Path, entries: list[CorpusEntry], say: Callable[[str], N
     texts = [
         f"{e.document.replace('.', ' ').replace('_', ' ')} {e.title} {e.text}" for e in entries
     ]
+    runs = {}
     for tag, system in SYSTEMS.items():
         say(f"Running {tag} …")
         scores = system(texts, [topic.text for topic in TOPICS])
-        path = folder / f"{tag}.run"
-        path.write_text(
-            "\n".join(run_lines(tag, [t.topic for t in TOPICS], names, scores)) + "\n",
-            encoding="utf-8",
-        )
+        runs[tag] = run_lines(tag, [t.topic for t in TOPICS], names, scores)
+        (folder / f"{tag}.run").write_text("\n".join(runs[tag]) + "\n", encoding="utf-8")
+    with example.QRELS.open(encoding="utf-8") as qrels:
+        grades = {(t, d): int(grade) for t, _, d, grade in map(str.split, qrels)}
+    with (folder / "clicks.qrels").open("w", encoding="utf-8") as out:
+        write_qrels(make_click_labels(runs["BM25"], grades, seed=0), out)

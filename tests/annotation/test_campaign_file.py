@@ -600,10 +600,10 @@ def test_the_demo_is_such_a_file(tmp_path, settings, monkeypatch):
     ]
     monkeypatch.setattr(demo, "read_standard_library", lambda: entries)
     monkeypatch.setattr(demo, "SYSTEMS", dict.fromkeys(demo.SYSTEMS, tf_idf))
-    campaign = demo.create_demo(lambda sentence: None)
+    campaign = demo.create_demo(lambda sentence: None, with_example=False)
     assert (campaign.state, campaign.slug, campaign.collection.n_documents) == (
         "open",
-        "python-documentation",
+        "try-judging",
         20,
     )
     assert set(

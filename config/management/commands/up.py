@@ -51,7 +51,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--no-demo",
             action="store_true",
-            help="do not create the demo campaign in an empty database",
+            help="do not create the demo campaigns in an empty database",
+        )
+        parser.add_argument(
+            "--no-example",
+            action="store_true",
+            help="create the demo without the finished campaign of simulated annotators",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -68,7 +73,9 @@ class Command(BaseCommand):
             and not options["no_demo"]
             and not environment.flag("NO_DEMO")
         ):
-            self.make_demo()
+            self.make_demo(
+                with_example=not options["no_example"] and not environment.flag("NO_EXAMPLE")
+            )
         paths = {
             "PYTHONPATH": os.pathsep.join(
                 filter(None, [str(settings.BASE_DIR), os.environ.get("PYTHONPATH", "")])
@@ -138,16 +145,17 @@ class Command(BaseCommand):
             )
             mark.flush()
 
-    def make_demo(self) -> None:
+    def make_demo(self, *, with_example: bool = True) -> None:
         """Create the demo in one transaction, so that the next start repeats it if it is
         interrupted."""
         from annotation.demo.campaign import create_demo
 
         self.say(
-            "This is the first start: creating a demo campaign (less than a minute; later starts take seconds)."
+            "This is the first start: creating two demo campaigns (less than a minute; later starts "
+            "take seconds)."
         )
         with transaction.atomic():
-            create_demo(lambda sentence: self.say(f"  {sentence}"))
+            create_demo(lambda sentence: self.say(f"  {sentence}"), with_example=with_example)
 
     def say(self, sentence: str) -> None:
         self.stdout.write(sentence)
@@ -216,7 +224,7 @@ def format_welcome(address: str, sign_ins: list[tuple[str, str, str]]) -> str:
         ]
         lines += [
             "",
-            "  The annotator judges the demo campaign, and the manager monitors it. Use two browsers to try both.",
+            "  The manager sees a finished campaign, and the annotator can judge at once. Use two browsers to try both.",
         ]
     lines += [
         f"  All data is stored in {settings.DATA_DIR}. Ctrl-C stops Assay; the same command starts it again.",

@@ -1,0 +1,123 @@
+"""The job that fills the demo's example: simulated judgements of five days, a question, additional
+judgements, adjudications and results, in a closed campaign."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from analysis.dashboard import agreement_metrics
+from analysis.dashboard.disagreements import order_disputed_pairs
+from analysis.judgements.live import get_snapshot
+from analysis.systems import answers
+from analysis.systems.reports import request_click_reports
+from annotation.demo import example
+from annotation.models import Campaign, Lease, Pair, Question
+from annotation.selectors.pairs import get_ruled_pairs
+from annotation.services.campaigns.lifecycle import close_campaign
+from annotation.services.judging.additional_judgements import request_additional_judgement
+from annotation.services.judging.questions import ask_question
+from annotation.services.judging.submission import adjudicate_pair
+from annotation.services.simulation.annotators import KnownGrades, SimulatedAnnotator
+from annotation.services.simulation.simulated_time import run_directly
+from pooling.platform import jobs
+from pooling.platform.jobs import ClaimedJob
+
+RELIABILITY, SECONDS = 0.88, 20.0
+"""Probability that a reliable annotator gives the true grade, and median seconds per judgement."""
+N_DAYS = 5
+N_DISPUTED = 3
+"""Disputed pairs that are left to adjudicate."""
+QUESTION = (
+    "The entry only mentions another function that does it. Is that Partial, because it points to "
+    "what helps?"
+)
+
+
+@jobs.register_job_kind(example.FILL_JOB, unit="judgements", resumes=True)
+def fill_example(work: ClaimedJob) -> dict[str, Any]:
+    """Fill the example. If it was interrupted, the next attempt continues."""
+    campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
+    if campaign.state == Campaign.State.OPEN:
+        judge(campaign, work)
+        adjudicate(campaign, work)
+        close_campaign(campaign, actor=work.job.created_by)
+    request_results(campaign, work)
+    return {"judgements": sum(campaign.memberships.values_list("n_judged", flat=True))}
+
+
+def judge(campaign: Campaign, work: ClaimedJob) -> None:
+    """Let the annotators judge on N_DAYS days, then settle each disagreement of two annotators by a
+    third one."""
+    annotators, truth = example.recruit(campaign), example.read_true_grades(campaign)
+    needed = campaign.n_pairs * campaign.judgements_per_pair
+    work.progress(total=needed, now=True)
+    today = timezone.now().replace(hour=9, minute=0, second=0, microsecond=0)
+    first = today - timedelta(days=N_DAYS + 1)
+    for day in range(N_DAYS):
+        most = None if day == N_DAYS - 1 else needed // N_DAYS
+        run_day(campaign, annotators, truth, first + timedelta(days=day), work, most)
+    ask(campaign, annotators[0])
+    campaign.refresh_from_db()
+    if disputed := order_disputed_pairs(campaign, get_snapshot(campaign)).ids:
+        request_additional_judgement(campaign, disputed, actor=work.job.created_by)
+        work.progress(total=needed + len(disputed))
+        run_day(campaign, annotators, truth, first + timedelta(days=N_DAYS), work, None)
+
+
+def run_day(
+    campaign: Campaign,
+    annotators: list[SimulatedAnnotator],
+    truth: KnownGrades,
+    start: datetime,
+    work: ClaimedJob,
+    most: int | None,
+) -> None:
+    """Let the annotators judge from `start`, at most `most` judgements."""
+    before = sum(annotator.n_judged for annotator in annotators)
+    run_directly(
+        campaign,
+        annotators,
+        truth,
+        reliability=RELIABILITY,
+        seconds=SECONDS,
+        start=start,
+        most=most,
+        told=lambda n: work.progress(before + n),
+    )
+
+
+def ask(campaign: Campaign, annotator: SimulatedAnnotator) -> None:
+    """Ask the open question about a pair that the annotator has judged."""
+    pair = Lease.objects.filter(membership=annotator.membership).order_by("pk").first()
+    if pair is not None and not Question.objects.filter(membership__campaign=campaign).exists():
+        ask_question(annotator.membership, pair_id=pair.pair_id, key=uuid.uuid4(), text=QUESTION)
+
+
+def adjudicate(campaign: Campaign, work: ClaimedJob) -> None:
+    """Adjudicate all disputed pairs with an uncertain label except N_DISPUTED."""
+    truth = example.read_true_grades(campaign)
+    ruled = set(get_ruled_pairs(campaign).values_list("pk", flat=True))
+    disputed = [
+        pk
+        for pk in order_disputed_pairs(campaign, get_snapshot(campaign)).weighty
+        if pk not in ruled
+    ]
+    pairs = Pair.objects.select_related("campaign", "entry__topic").in_bulk(disputed)
+    for pk in disputed[N_DISPUTED:]:
+        pair = pairs[pk]
+        grade = truth.of(pair.entry.topic.topic_id, pair.entry.docno)
+        adjudicate_pair(pair, grade, reason="", actor=work.job.created_by)
+        work.progress()
+
+
+def request_results(campaign: Campaign, work: ClaimedJob) -> None:
+    """Request the jobs of the Quality and Results pages, and the ranking by clicks."""
+    live, user = get_snapshot(campaign), work.job.created_by
+    measure = answers.get_measure(campaign, answers.default_measure(campaign))
+    answers.get_newest_answer(campaign, live, measure)
+    agreement_metrics.request_agreement_job(campaign, user=user)
+    request_click_reports(campaign, user=user)

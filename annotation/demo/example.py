@@ -1,0 +1,65 @@
+"""The example: a finished campaign of the demo with simulated annotators. It is created empty, and
+a job fills it (analysis.results.example)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from django.contrib.auth.models import AnonymousUser, User
+
+from annotation.models import Campaign, Membership
+from annotation.services.simulation.annotators import (
+    KnownGrades,
+    SimulatedAnnotator,
+    recruit_annotators,
+)
+from assay.formats.qrels import read_qrels
+from assay.labels.judges import JudgeKind
+from pooling.models import Job
+
+SLUG = "example-finished-campaign"
+SETTINGS = {
+    "slug": SLUG,
+    "name": "Example: finished campaign",
+    "description": (
+        "Simulated annotators judged this campaign, one of them carelessly. Look around and change "
+        "anything."
+    ),
+    "target_per_annotator": 110,
+    "invitations": [],
+}
+"""The example's keys of the campaign file that differ from those of the campaign to try judging."""
+FILL_JOB = "fill example"
+QRELS = Path(__file__).with_name("qrels.txt")
+"""Grades of the pairs in the demo's pool, described in README.md beside it."""
+N_ANNOTATORS, KINDS, SEED = 14, {"reliable": 13.0, "clicker": 1.0}, 3
+
+
+def recruit(example: Campaign) -> list[SimulatedAnnotator]:
+    """Return the example's annotators, of whom one grades at random."""
+    return recruit_annotators(example, N_ANNOTATORS, weights=KINDS, seed=SEED)
+
+
+def read_true_grades(example: Campaign) -> KnownGrades:
+    return KnownGrades(read_qrels(QRELS), example)
+
+
+def is_example(campaign: Campaign) -> bool:
+    return campaign.slug == SLUG and campaign.simulated
+
+
+def find_example(user: User | AnonymousUser) -> Campaign | None:
+    """Return the example if it exists and the user manages it."""
+    if not user.is_authenticated:
+        return None
+    return Campaign.objects.filter(
+        slug=SLUG,
+        judge_kind=JudgeKind.SIMULATED,
+        memberships__user=user,
+        memberships__role=Membership.Role.MANAGER,
+    ).first()
+
+
+def find_filling_job(example: Campaign) -> Job | None:
+    """Return the job that fills the example, if it waits or runs."""
+    return Job.objects.filter(kind=FILL_JOB, campaign_id=example.pk, state__in=Job.ACTIVE).first()
