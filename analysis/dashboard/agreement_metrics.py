@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from django.contrib.auth.models import User
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from analysis.judgements.agreement_by_entry import (
@@ -22,6 +23,7 @@ from annotation.selectors.pairs import get_special_pairs
 from assay.analyses.shared.as_json import scale_json
 from assay.cli.base import to_json_types
 from assay.labels.agreement.alpha import SubsetAlpha, alpha_by_group, krippendorff_alpha
+from assay.labels.agreement.interpretation import interpretation_label
 from assay.labels.agreement.raters import find_annotator_pairs
 from assay.labels.agreement.report import make_agreement_report
 from assay.labels.labels import LabelTable
@@ -87,7 +89,8 @@ def newest_agreement(campaign: Campaign, live: CampaignSnapshot) -> dict[str, An
 def latest_alpha(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
     """Return the newest stored ordinal alpha.
 
-    value, low, high: alpha and its confidence interval, None if undefined. reason: why they are
+    value, low, high: alpha and its confidence interval, None if undefined. label: its conventional
+    interpretation. reason: why they are
     undefined. at: time of computation, None if never computed. judgements: number of judgements it
     is based on. current: whether these are all judgements. by_entry: for prioritised pools, one
     line with alpha of the randomly sampled pairs and of the other pairs.
@@ -98,7 +101,8 @@ def latest_alpha(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
         return {
             **never,
             "current": False,
-            "reason": "Not available yet",
+            "label": None,
+            "reason": _("Appears when two annotators have judged the same pair."),
             "by_entry": "",
         }
     graded = newest.report["graded"]
@@ -107,6 +111,7 @@ def latest_alpha(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
     apart = describe_agreement_by_entry(newest.report.get("by_entry", []))
     return {
         "value": graded["alpha"],
+        "label": interpretation_label(graded["alpha"]),
         "low": low,
         "high": high,
         "at": newest.finished_at,

@@ -1,17 +1,10 @@
-"""Messages for managers while no forecast is available: when it will be, and the current progress."""
+"""Messages for managers while no forecast is available."""
 
 from __future__ import annotations
 
-from math import ceil
-from typing import TYPE_CHECKING
-
-from analysis.dashboard.headline import DAY_SECONDS, NUMBER_WORDS, format_day
-from annotation.models import Campaign
+from analysis.dashboard.headline import NUMBER_WORDS, format_day
 from assay.campaigns.forecast import LEAST_DAYS, LEAST_JUDGEMENTS, UNJUDGED_MESSAGE, Forecast
 from assay.number_words import format_count
-
-if TYPE_CHECKING:
-    from analysis.dashboard.progress import CampaignProgress
 
 
 def forecast_unavailable_reason(ahead: Forecast) -> str:
@@ -29,15 +22,3 @@ def when_forecast_possible(ahead: Forecast) -> str:
     if ahead.n_short:
         return f"Forecast available after {format_count(ahead.n_short, 'more judgement')} within {NUMBER_WORDS[LEAST_DAYS]} working days."
     return ""
-
-
-def progress_summary(campaign: Campaign, now: CampaignProgress) -> str:
-    """Return the number of missing judgements, the daily rate that the deadline requires, and the
-    recent rate."""
-    missing = now.needed - now.counted
-    parts = [f"{format_count(missing, 'judgement')} missing"]
-    if campaign.deadline is not None and campaign.deadline > now.moment:
-        days = (campaign.deadline - now.moment).total_seconds() / DAY_SECONDS
-        asked = f"{ceil(missing / days):,} per day" if days >= 1 else "all of them today"
-        parts.append(f"{asked} needed to meet the deadline")
-    return "; ".join((*parts, f"{now.per_24h:,} in the last 24 h"))

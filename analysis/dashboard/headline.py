@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -129,50 +129,86 @@ def judged_levels(campaign: Campaign, priorities: list[int]) -> list[int]:
     return [priority for priority in priorities if least is None or priority >= least]
 
 
-def campaign_headline(campaign: Campaign, now: CampaignProgress) -> str:
-    """Return “Day 9 of 13 · 54% judged · two days late; complete to rank 6 by the deadline”."""
+@dataclass(frozen=True)
+class Headline:
+    """The state of a campaign as one or two sentences.
+
+    level: `good`, `warn` or `bad` news, or `info`.
+    """
+
+    words: str
+    level: str
+
+
+def campaign_headline(campaign: Campaign, now: CampaignProgress) -> Headline:
+    """Return, for example, “On track: 69% judged, done about Wed 2 Dec, two days before the
+    deadline.”"""
+    if not now.needed:
+        return Headline(_("Nothing to judge."), "info")
     said = {
+        "share": f"{100 * now.counted // now.needed}%",
         "level": translate_level_word(campaign.level_word),
-        "share": f"{100 * now.counted // now.needed}%" if now.needed else _("nothing to judge"),
+        "counted": f"{now.counted:,}",
+        "needed": f"{now.needed:,}",
+        "depth": f"{now.complete_depth:,}",
     }
-    judged = _("%(share)s judged") % said if now.needed else said["share"]
-    said["so_far"] = " · ".join(
-        part for part in (_format_campaign_day(campaign, now), judged) if part
+    if campaign.state == Campaign.State.CLOSED:
+        if now.counted >= now.needed:
+            words = _("Closed and complete: %(counted)s of %(needed)s judgements.") % said
+            return Headline(words, "good")
+        return Headline(_("Closed at %(share)s. %(complete)s") % _with_depth(said, now), "info")
+    if now.counted >= now.needed:
+        return Headline(_("All required judgements have been made."), "good")
+    if campaign.is_over:
+        words = _("The deadline has passed at %(share)s. %(complete)s") % _with_depth(said, now)
+        return Headline(words, "bad")
+    if campaign.state == Campaign.State.PAUSED:
+        return Headline(_("Paused: %(share)s judged, no pairs are assigned.") % said, "warn")
+    return _forecast_headline(campaign, now, said)
+
+
+def _with_depth(said: dict[str, str], now: CampaignProgress) -> dict[str, str]:
+    complete = (
+        _("Complete to %(level)s %(depth)s.")
+        if now.complete_depth
+        else _("The first %(level)s is not complete.")
     )
-    if now.needed and now.counted >= now.needed:
-        return _("All required judgements have been made.")
-    if has_ended(campaign):
-        said["end"] = (
-            _("Closed") if campaign.state == Campaign.State.CLOSED else _("The deadline has passed")
-        )
-        if now.complete_depth:
-            return _("%(end)s at %(share)s; complete to %(level)s %(depth)s.") % (
-                said | {"depth": now.complete_depth}
-            )
-        return _("%(end)s at %(share)s; the first %(level)s is not complete.") % said
-    ahead, possible = now.forecast.expected, now.forecast.possible_from
-    if ahead is None and possible is not None:
-        return _("%(so_far)s · forecast available from %(day)s") % (
-            said | {"day": format_day(possible)}
-        )
-    if ahead is None:
-        return said["so_far"]
-    if now.forecast.is_vague and is_surely_late(campaign, now.forecast):
-        return _("%(so_far)s · late, too uncertain to say by how much") % said
-    if now.forecast.is_vague:
-        return _("%(so_far)s · completion date still too uncertain") % said
+    return said | {"complete": complete % said}
+
+
+def _forecast_headline(campaign: Campaign, now: CampaignProgress, said: dict[str, str]) -> Headline:
+    ahead = now.forecast
+    if ahead.expected is None:
+        if ahead.possible_from is None:
+            return Headline(_("No forecast: %(share)s judged.") % said, "info")
+        said["day"] = format_day(ahead.possible_from)
+        words = _("Too early to say: %(share)s judged, forecast available from %(day)s.") % said
+        return Headline(words, "info")
+    if ahead.is_vague:
+        if is_surely_late(campaign, ahead):
+            words = _("Behind: %(share)s judged, late, too uncertain to say by how much.") % said
+            return Headline(words, "bad")
+        return Headline(_("Too uncertain to say: %(share)s judged.") % said, "warn")
+    said["day"] = format_day(ahead.expected)
     if campaign.deadline is None:
-        return _("%(so_far)s · expected to finish %(day)s") % (said | {"day": format_day(ahead)})
-    said["late"] = format_lateness(ahead - campaign.deadline.timestamp())
-    if now.by_deadline is None or ahead <= campaign.deadline.timestamp():
-        return _("%(so_far)s · %(late)s") % said
-    if now.by_deadline:
-        return _("%(so_far)s · %(late)s; complete to %(level)s %(depth)s by the deadline") % (
-            said | {"depth": now.by_deadline}
-        )
-    return (
-        _("%(so_far)s · %(late)s; the first %(level)s will not be complete by the deadline") % said
+        return Headline(_("%(share)s judged, done about %(day)s.") % said, "info")
+    due = campaign.deadline.timestamp()
+    said["margin"] = format_margin(ahead.expected - due)
+    if ahead.expected <= due:
+        words = _("On track: %(share)s judged, done about %(day)s, %(margin)s.")
+        if ahead.late is None or ahead.late > due:
+            words = _("Probably on time: %(share)s judged, done about %(day)s, %(margin)s.")
+        return Headline(words % said, "good")
+    words = _("Behind: %(share)s judged, done about %(day)s, %(margin)s.") % said
+    if now.by_deadline is None:
+        return Headline(words, "bad")
+    said["depth"] = f"{now.by_deadline:,}"
+    complete = (
+        _("Complete to %(level)s %(depth)s by the deadline.")
+        if now.by_deadline
+        else _("The first %(level)s will not be complete by the deadline.")
     )
+    return Headline(f"{words} {complete % said}", "bad")
 
 
 def translate_level_word(word: str) -> str:
@@ -186,31 +222,23 @@ def translate_level_word(word: str) -> str:
     }.get(word, word)
 
 
-def _format_campaign_day(campaign: Campaign, now: CampaignProgress) -> str:
-    """Return “Day 9 of 13”, from the opening to now and to the deadline. The first day is day 1."""
-    if campaign.opened_at is None:
-        return ""
-    passed = max(1, int(np.ceil((now.moment - campaign.opened_at).total_seconds() / DAY_SECONDS)))
-    if campaign.deadline is None or has_ended(campaign):
-        return _("Day %(n)s") % {"n": f"{passed:,}"}
-    whole = max(
-        1, int(np.ceil((campaign.deadline - campaign.opened_at).total_seconds() / DAY_SECONDS))
-    )
-    return _("Day %(n)s of %(whole)s") % {"n": f"{min(passed, whole):,}", "whole": f"{whole:,}"}
-
-
-def format_lateness(seconds: float) -> str:
-    """Return “two days late”, “five hours late” or “in time”."""
-    if seconds <= 0:
-        return _("on time")
-    size = (
-        round(seconds / DAY_SECONDS)
-        if seconds >= DAY_SECONDS
-        else max(1, round(seconds / HOUR_SECONDS))
-    )
-    says = (
-        ngettext("%(n)s day late", "%(n)s days late", size)
-        if seconds >= DAY_SECONDS
-        else ngettext("%(n)s hour late", "%(n)s hours late", size)
-    )
+def format_margin(seconds: float) -> str:
+    """Return “two days late” or “five hours before the deadline”. seconds: after the deadline."""
+    days = abs(seconds) >= DAY_SECONDS
+    size = round(abs(seconds) / DAY_SECONDS) if days else round(abs(seconds) / HOUR_SECONDS)
+    if seconds > 0:
+        size = max(size, 1)
+        says = (
+            ngettext("%(n)s day late", "%(n)s days late", size)
+            if days
+            else ngettext("%(n)s hour late", "%(n)s hours late", size)
+        )
+    elif not size:
+        return _("just before the deadline")
+    else:
+        says = (
+            ngettext("%(n)s day before the deadline", "%(n)s days before the deadline", size)
+            if days
+            else ngettext("%(n)s hour before the deadline", "%(n)s hours before the deadline", size)
+        )
     return says % {"n": NUMBER_WORDS[size] if size < len(NUMBER_WORDS) else f"{size:,}"}

@@ -18,7 +18,7 @@ from analysis.dashboard.forecast_unavailable import when_forecast_possible
 from analysis.dashboard.headline import (
     format_day,
     format_interval,
-    format_lateness,
+    format_margin,
     format_moment,
     judged_levels,
     last_complete_level,
@@ -70,7 +70,7 @@ class Outlook:
 
     @property
     def lateness(self) -> str:
-        return "" if self.late_days is None else format_lateness(self.late_days * DAY_SECONDS)
+        return "" if self.late_days is None else format_margin(self.late_days * DAY_SECONDS)
 
     @property
     def when(self) -> str:
@@ -255,6 +255,25 @@ def filter_helpful_options(now: Outlook, offered: list[PlanningOption]) -> list[
         )
         kept += mildest_first[: enough + 1]
     return sorted(kept, key=lambda one: distance(one.after))
+
+
+def get_recommended_option(
+    campaign: Campaign, live: CampaignSnapshot
+) -> tuple[Outlook, PlanningOption] | None:
+    """Return the current outlook and the option that helps most if the campaign is expected to be
+    late. It is computed once for all readers of the same snapshot."""
+
+    def compute() -> tuple[Outlook, PlanningOption] | None:
+        now = read_outlook_inputs(campaign, live).current()
+        if not now.is_late:
+            return None
+        helpful = filter_helpful_options(now, list_planning_options(campaign, live=live)[1])
+        return (now, helpful[0]) if helpful else None
+
+    if campaign.is_over or campaign.state == Campaign.State.CLOSED:
+        return None
+    plan = (campaign.deadline, campaign.judgements_per_pair, campaign.band, campaign.least_priority)
+    return live.derived("recommended", compute, depends_on=(live.rows, live.read_at, plan))
 
 
 def get_planning_option(campaign: Campaign, key: str, value: int) -> tuple[Outlook, PlanningOption]:

@@ -23,7 +23,7 @@ from analysis.dashboard import agreement_metrics
 from analysis.dashboard import progress as figures
 from analysis.dashboard.views.agreement import agreement_charts
 from analysis.dashboard.views.labels import label_charts
-from analysis.dashboard.views.progress import forecast_verdict, progress_charts
+from analysis.dashboard.views.progress import progress_charts, state_context
 from analysis.judgements.live import get_snapshot
 from analysis.models import Report
 from analysis.systems.answer_page import reader_context
@@ -59,10 +59,9 @@ def _progress_context(campaign: Campaign) -> dict[str, Any]:
     if alpha["at"] is None:
         alpha["reason"] = _("not available yet")
     return {
+        **state_context(campaign, now, figures.compute_activity(campaign, live, now)),
         "as_of": live.as_of,
-        "now": now,
         "alpha": alpha,
-        "verdict": forecast_verdict(campaign, now),
         **progress_charts(campaign, live, now),
     }
 

@@ -14,8 +14,13 @@ from django.utils.cache import get_conditional_response, patch_cache_control
 from django.views.decorators.http import require_safe
 
 from analysis.dashboard import agreement_metrics
-from analysis.dashboard.progress import CampaignProgress, compute_progress
-from analysis.dashboard.views.progress import forecast_verdict
+from analysis.dashboard.progress import (
+    AnnotatorActivity,
+    CampaignProgress,
+    compute_activity,
+    compute_progress,
+)
+from analysis.dashboard.views.progress import state_context
 from analysis.judgements.live import REFRESH, CampaignSnapshot, get_snapshot
 from annotation.models import Campaign
 from annotation.permissions import get_managed_campaign
@@ -32,6 +37,7 @@ def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
     parts = (
         campaign.pk,
         replace(figures.now, moment=NO_MOMENT),
+        figures.activity,
         figures.alpha,
         timezone.now().timestamp() // MINUTE,
         timezone.get_current_timezone_name(),
@@ -43,10 +49,8 @@ def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
     response = cast("HttpResponse | None", get_conditional_response(request, etag=tag))
     if response is None:
         context = {
-            "campaign": campaign,
-            "now": figures.now,
+            **state_context(campaign, figures.now, figures.activity),
             "alpha": figures.alpha,
-            "verdict": forecast_verdict(campaign, figures.now),
             "refresh": REFRESH,
         }
         response = render_page(request, "analysis/_live.html", context)
@@ -69,6 +73,7 @@ class Strip:
     """
 
     now: CampaignProgress
+    activity: AnnotatorActivity
     alpha: dict[str, Any]
 
 
@@ -89,7 +94,8 @@ def _compute_strip(campaign: Campaign, live: CampaignSnapshot) -> Strip:
         late=_minute(now.forecast.late),
     )
     alpha = agreement_metrics.latest_alpha(campaign, live)
-    return Strip(replace(now, depths=[], forecast=forecast), alpha)
+    activity = compute_activity(campaign, live, now)
+    return Strip(replace(now, depths=[], forecast=forecast), activity, alpha)
 
 
 def _minute(seconds: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""Progress page: state of the campaign and its forecast. Planning page, and requests for stopping
+"""Overview: state of the campaign and its forecast. Planning page, and requests for stopping
 advice."""
 
 from __future__ import annotations
@@ -13,11 +13,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.dashboard import agreement_metrics, planning_options
 from analysis.dashboard import progress as selectors
-from analysis.dashboard.forecast_unavailable import forecast_unavailable_reason, progress_summary
+from analysis.dashboard.forecast_unavailable import forecast_unavailable_reason
 from analysis.dashboard.headline import (
     campaign_headline,
     format_day,
@@ -25,15 +26,14 @@ from analysis.dashboard.headline import (
     format_moment,
     has_ended,
     is_surely_late,
+    translate_level_word,
 )
 from analysis.dashboard.home_summary import get_home_figures
-from analysis.dashboard.to_do_list import build_to_do_list
+from analysis.dashboard.to_do_list import ToDoKind, build_to_do_list
 from analysis.judgements import interim_checks
 from analysis.judgements.live import REFRESH, CampaignSnapshot, get_snapshot
 from annotation.models import Campaign, Lease, Pair
 from annotation.permissions import get_managed_campaign
-from annotation.selectors.pairs import count_pairs_without_text
-from annotation.selectors.qualification import get_failed_annotators
 from annotation.services.campaigns.depth import full_depth_reason
 from annotation.services.errors import CampaignError
 from assay.campaigns.statistics import HALF_DAY_SECONDS, count_by_half_day
@@ -46,10 +46,11 @@ from pooling.platform.jobs import Refused
 from pooling.platform.page_files import render_page
 from pooling.platform.requests import parse_row_id
 from pooling.tasks import send
-from pooling.templatetags.pooling import ahead as until
 
 MAX_ROWS = 25
 SHOWN_HALF_DAYS = 28
+CHART_WIDTH = 720.0
+"""Width in pixels of the chart of the overview, which takes two of three columns."""
 
 
 @login_required
@@ -60,45 +61,48 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("campaign-settings", slug)
     live = get_snapshot(campaign)
     now = selectors.compute_progress(campaign, live=live)
+    known, jobs = get_home_figures([campaign])
     job = agreement_metrics.refresh_alpha_if_due(campaign, live)
-    if job is not None:
-        send(job)
+    for one in jobs if job is None else [*jobs, job]:
+        send(one)
+    recommended = planning_options.get_recommended_option(campaign, live)
     context = {
-        "campaign": campaign,
+        **state_context(campaign, now, selectors.compute_activity(campaign, live, now)),
+        **progress_charts(campaign, live, now),
         "tab": "progress",
         "as_of": live.as_of,
-        "now": now,
-        "n_held_back": count_pairs_without_text(campaign),
         "alpha": agreement_metrics.latest_alpha(campaign, live),
-        "verdict": forecast_verdict(campaign, now),
-        "headline": campaign_headline(campaign, now),
-        **(
-            closed_campaign_quality(campaign)
-            if campaign.state == Campaign.State.CLOSED
-            else {"refresh": REFRESH}
-        ),
-        **progress_charts(campaign, live, now),
-        "waiting": get_failed_annotators().filter(campaign=campaign),
-        "too_fast": selectors.list_fast_annotators(campaign, live),
+        "refresh": None if campaign.state == Campaign.State.CLOSED else REFRESH,
+        "to_do": [
+            item
+            for item in build_to_do_list([campaign], known)
+            if recommended is None or item.kind != ToDoKind.DEADLINE_AT_RISK
+        ],
+        "may_invite": campaign.state != Campaign.State.CLOSED,
+        "recommended": recommended,
         "stalled": list_stalled_pairs(campaign, live),
         "leases": list_live_leases(campaign),
-        "advice": interim_checks.get_stopping_advice(campaign),
     }
     return render_page(request, "analysis/progress.html", context)
 
 
-def closed_campaign_quality(campaign: Campaign) -> dict[str, Any]:
-    """Return the open decisions before the labels of a closed campaign are published."""
-    known, jobs = get_home_figures([campaign])
-    for job in jobs:
-        send(job)
-    return {"to_do": build_to_do_list([campaign], known)}
+def state_context(
+    campaign: Campaign, now: selectors.CampaignProgress, activity: selectors.AnnotatorActivity
+) -> dict[str, Any]:
+    """Return the context of analysis/_live.html, except for agreement."""
+    return {
+        "campaign": campaign,
+        "headline": campaign_headline(campaign, now),
+        "now": now,
+        "activity": activity,
+        "verdict": forecast_verdict(campaign, now),
+    }
 
 
 def progress_charts(
     campaign: Campaign, live: CampaignSnapshot, now: selectors.CampaignProgress
 ) -> dict[str, Any]:
-    """Return the charts of analysis/_progress_pictures.html."""
+    """Return the charts of the overview and of analysis/_progress_details.html."""
     topics, ranks, shares, left_out = selectors.progress_heat_map(campaign, live)
     level = campaign.level_word
     heat = matrix_chart(
@@ -119,59 +123,64 @@ def progress_charts(
         "depth_bars": depth_chart(now, level),
         "heat": heat,
         "topics_left_out": left_out,
+        "level_word": translate_level_word(level),
+        "depth_summary": describe_depth(campaign, now),
     }
 
 
 def forecast_verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, Any]:
     """Return the forecast as text, and whether it is good or bad news.
 
-    Without a forecast, it contains the reason, when there can be one, and the current progress
-    (`without`). ended: judging has ended.
+    when: the expected end. notes: its prediction interval and the deadline, or the reason why there
+    is no forecast. ended: judging has ended.
     """
-    ahead = now.forecast
-    missing = now.needed - now.counted
-    if missing and has_ended(campaign):
+    ahead, missing = now.forecast, now.needed - now.counted
+    due = [] if campaign.deadline is None else [_format_deadline(campaign)]
+    if has_ended(campaign):
         return _end_verdict(campaign, missing)
+    if not missing:
+        return {"when": _("Done"), "notes": due, "level": "good"}
     if ahead.expected is None:
-        done = now.counted >= now.needed and now.needed
-        if done:
-            return {"when": "done", "note": ahead.reason, "level": "good"}
         return {
-            "when": "none",
-            "note": forecast_unavailable_reason(ahead),
-            "without": progress_summary(campaign, now) if missing else "",
+            "when": _("Not yet"),
+            "notes": [forecast_unavailable_reason(ahead), *due],
             "level": "",
         }
-    note = " ".join(
-        filter(
-            None,
-            (
-                _("95%% prediction interval: %(interval)s.") % {"interval": format_interval(ahead)},
-                ahead.reason,
-            ),
-        )
-    )
-    when = _("too uncertain") if ahead.is_vague else format_day(ahead.expected)
-    if campaign.deadline is None:
-        return {"when": when, "note": note, "level": ""}
-    level = "bad" if ahead.expected > campaign.deadline.timestamp() else "good"
+    interval = _("95%% prediction interval: %(interval)s") % {"interval": format_interval(ahead)}
+    level = ""
+    if campaign.deadline is not None:
+        level = "bad" if ahead.expected > campaign.deadline.timestamp() else "good"
     if ahead.is_vague and not is_surely_late(campaign, ahead):
         level = ""
-    due = _("Deadline: %(moment)s, %(until)s.") % {
-        "moment": format_moment(campaign.deadline.timestamp()),
-        "until": until(campaign.deadline),
-    }
-    return {"when": when, "note": f"{note} {due}", "level": level}
+    when = _("Too uncertain") if ahead.is_vague else format_day(ahead.expected)
+    return {"when": when, "notes": [interval, *due], "level": level}
+
+
+def _format_deadline(campaign: Campaign) -> str:
+    assert campaign.deadline is not None
+    return _("Deadline: %(moment)s") % {"moment": format_moment(campaign.deadline.timestamp())}
 
 
 def _end_verdict(campaign: Campaign, missing: int) -> dict[str, Any]:
-    short = f"{format_number(missing)} judgement{'s are' if missing != 1 else ' is'} missing"
+    notes = [
+        ngettext("%(n)s judgement is missing", "%(n)s judgements are missing", missing)
+        % {"n": f"{missing:,}"}
+        if missing
+        else _("All required judgements have been made.")
+    ]
     if campaign.state == Campaign.State.CLOSED:
-        return {"when": "closed", "note": short, "level": "", "ended": True}
+        return {"when": _("Closed"), "notes": notes, "level": "", "ended": True}
     assert campaign.deadline is not None
     when = format_moment(campaign.deadline.timestamp())
-    note = _("%(when)s; %(short)s: set a later deadline, or close") % {"when": when, "short": short}
-    return {"when": _("deadline passed"), "note": note, "level": "bad", "ended": True}
+    return {"when": when, "notes": notes, "level": "bad" if missing else "good", "ended": True}
+
+
+def describe_depth(campaign: Campaign, now: selectors.CampaignProgress) -> str:
+    """Return down to which rank (batch, stage) all pairs are complete."""
+    said = {"level": translate_level_word(campaign.level_word), "depth": now.complete_depth}
+    if now.complete_depth:
+        return _("Complete to %(level)s %(depth)s.") % said
+    return _("The first %(level)s is not complete.") % said
 
 
 def pace_chart(live: CampaignSnapshot) -> Picture:
@@ -196,7 +205,7 @@ def burn_up_chart(
     to the number needed."""
     made = np.sort(live.rows.judged_at[selectors.fills_slot_mask(live)])
     ended = has_ended(campaign)
-    caption = "Judgements made" if ended else "Progress and forecast"
+    caption = _("Judgements made") if ended else _("Progress and forecast")
     if not len(made):
         return line_chart(
             [], caption=caption, x_label="", y_label="", reason=_("No judgements yet.")
@@ -215,7 +224,7 @@ def burn_up_chart(
     expected = None if ended else ahead.expected
     if expected is not None:
         series.append(_forecast_line(now, expected, ahead.early, ahead.late))
-    vertical = [(campaign.deadline.timestamp(), "deadline")] if campaign.deadline else []
+    vertical = [(campaign.deadline.timestamp(), _("deadline"))] if campaign.deadline else []
     picture = line_chart(
         series,
         caption=caption,
@@ -228,7 +237,8 @@ def burn_up_chart(
         ),
         whole=True,
         vertical=vertical,
-        horizontal=[(float(now.needed), "needed")],
+        horizontal=[(float(now.needed), _("%(n)s needed") % {"n": f"{now.needed:,}"})],
+        width=CHART_WIDTH,
     )
     return picture
 
@@ -323,21 +333,16 @@ def describe_claim_reason(why: dict[str, Any]) -> str:
     return f"{'; '.join(parts)}.".replace(parts[0][:1], parts[0][:1].upper(), 1)
 
 
-STOPPING_CHECK_PAGES = ("campaign", "campaign-systems")
-"""URL names of the pages that show the stopping advice."""
-
-
 @login_required
 @require_POST
 def request_stopping_check(request: HttpRequest, slug: str) -> HttpResponse:
-    """Request the stopping check. back: the page from which it was requested."""
+    """Request the stopping check, from the page of results."""
     campaign = get_managed_campaign(request, slug)
     try:
         send(interim_checks.request_interim_check(campaign, user=request.user))
     except Refused as error:
         messages.error(request, _("Not checked: %(error)s.") % {"error": error})
-    back = request.POST.get("back")
-    return redirect(back if back in STOPPING_CHECK_PAGES else STOPPING_CHECK_PAGES[0], slug)
+    return redirect("campaign-systems", slug)
 
 
 @login_required

@@ -74,7 +74,9 @@ def test_after_the_deadline_every_page_says_so_and_none_forecasts_the_past():
     assert "22 judgements are missing" in shown
     assert "Forecast" not in shown
     assert "forecast" not in shown
-    assert "End deadline passed" in text_of(client.get(f"/campaigns/{campaign.slug}/live"))
+    live = text_of(client.get(f"/campaigns/{campaign.slug}/live"))
+    assert "The deadline has passed at 26%." in live  # 8 of 30
+    assert "22 judgements are missing" in live
 
 
 def test_a_paused_campaign_says_both_and_a_closed_one_forecasts_nothing():
@@ -129,7 +131,7 @@ def test_somebody_who_has_answered_only_the_qualification_has_been_seen(tested):
     assert "never" in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/"))
 
 
-def test_too_fast_judgements_of_a_speeder_are_on_the_progress_page_until_the_speeder_is_excluded():
+def test_too_fast_judgements_of_a_speeder_are_on_the_overview_until_the_speeder_is_excluded():
     campaign = make_campaign(n_topics=2, n_documents=6, judgements_per_pair=3, min_active_seconds=2)
     ada, bob = make_annotator(campaign), make_annotator(campaign)
     for _ in range(10):
@@ -139,8 +141,8 @@ def test_too_fast_judgements_of_a_speeder_are_on_the_progress_page_until_the_spe
         assert row.status == "too fast"
     client = manager_of(campaign)
     page = text_of(client.get(f"/campaigns/{campaign.slug}/"))
-    assert f"{ada.pseudonym} : 10 of 10 judgements" in page
-    assert f"{bob.pseudonym} :" not in page
+    assert f"{ada.pseudonym}: 10 of 10 judgements too fast" in page
+    assert f"{bob.pseudonym}:" not in page
     Membership.objects.filter(pk=ada.pk).update(status="excluded")
     kept._snapshots.clear()
     assert "10 of 10 judgements" not in text_of(client.get(f"/campaigns/{campaign.slug}/"))

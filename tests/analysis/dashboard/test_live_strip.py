@@ -58,7 +58,7 @@ def counted(response) -> int:
 def test_the_page_asks_as_often_as_is_reckoned_with(clock, campaign):
     page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/").content.decode()
     assert f'hx-trigger="every {live.REFRESH}s"' in page
-    assert f"looked at again every {live.REFRESH} seconds" in page
+    assert "Live" in page
 
 
 def test_a_judgement_is_shown_within_five_seconds(clock, campaign):
@@ -143,11 +143,11 @@ def test_the_strip_is_that_of_the_page(clock, campaign):
         assert getattr(shown, name) == getattr(own, name), name
 
 
-def alpha_tile(campaign) -> str:
+def alpha_detail(campaign) -> str:
     page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/").content.decode()
-    tile = re.search(r"<dt>Alpha</dt>(.*?)</div>", page, re.DOTALL)
-    assert tile is not None
-    return " ".join(re.sub("<.*?>", " ", tile[1]).split())
+    row = re.search(r"<dt>Alpha</dt>(.*?)</div>", page, re.DOTALL)
+    assert row is not None
+    return " ".join(re.sub("<.*?>", " ", row[1]).split())
 
 
 def test_alpha_says_how_many_judgements_it_rests_on_and_whether_there_are_newer_ones(
@@ -158,15 +158,15 @@ def test_alpha_says_how_many_judgements_it_rests_on_and_whether_there_are_newer_
     judge(second, 2)
     _, job = agreement_metrics.agreement_with_refresh(campaign, live.get_snapshot(campaign))
     assert do(job).state == "done"
-    tile = alpha_tile(campaign)
+    detail = alpha_detail(campaign)
     assert (
-        "no confidence interval (disagreement in only one of 1 pair: at most 100% of pairs have any"
-        in tile
+        "No confidence interval: disagreement in only one of 1 pair: at most 100% of pairs have any"
+        in detail
     )
-    assert tile.endswith("From 2 judgements.")
+    assert detail.endswith("From 2 judgements.")
     judge(first, 1)
     clock.now += 60
-    assert alpha_tile(campaign).endswith("From 2 judgements; newer ones exist.")
+    assert alpha_detail(campaign).endswith("From 2 judgements; newer ones exist.")
 
 
 def test_strangers_learn_nothing_from_a_tag(clock, campaign):

@@ -1,12 +1,12 @@
-"""The headline of Progress and the planning options, by hand: an even pace of one judgement an
+"""The headline of the overview and the planning options, by hand: an even pace of one judgement an
 hour, so that judgements are hours."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, timedelta, tzinfo
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta, tzinfo
 
 import numpy as np
 import pytest
@@ -14,8 +14,15 @@ from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
 from analysis.dashboard import planning_options
-from analysis.dashboard.headline import campaign_headline, format_lateness, last_complete_level
-from analysis.dashboard.progress import compute_progress
+from analysis.dashboard.headline import (
+    Headline,
+    campaign_headline,
+    format_day,
+    format_margin,
+    last_complete_level,
+)
+from analysis.dashboard.progress import compute_activity, compute_progress
+from analysis.judgements.live import get_snapshot
 from analysis.publishing.release.importing import import_release
 from annotation.models import AuditEvent, Campaign, Invitation
 from annotation.selectors.judging import check_invariants
@@ -270,7 +277,9 @@ def test_less_depth_is_pulled_shown_and_taken_back_also_when_all_else_is_judged(
     assert (
         now.complete_depth == 9
     )  # what was begun beyond it is judged to its end; rank 10 is not complete, though nothing is needed of it
-    assert campaign_headline(campaign, now) == "All required judgements have been made."
+    assert campaign_headline(campaign, now) == Headline(
+        "All required judgements have been made.", "good"
+    )
     _, offered, _ = planning_options.list_planning_options(campaign)
     assert [(one.key, one.value, one.words) for one in offered] == [
         ("depth", 10, "Judge the whole pool")
@@ -363,46 +372,85 @@ def test_without_a_deadline_none_is_extended(campaign):
     assert (now.late_days, now.level) == (None, None)
 
 
-def test_the_headline_of_progress(campaign):
-    said = "Day 4 of 8 · 30% judged · five days late; complete to rank 3 by the deadline"
-    assert campaign_headline(campaign, compute_progress(campaign)) == said
+def test_the_headline_of_the_overview(campaign):
+    now = compute_progress(campaign)
+    day = format_day(now.forecast.expected)
+    said = Headline(
+        f"Behind: 30% judged, done about {day}, five days late. Complete to rank 3 by the deadline.",
+        "bad",
+    )
+    assert campaign_headline(campaign, now) == said
     page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
-    assert said in text_of(page)
+    assert said.words in text_of(page)
     assert f'href="/campaigns/{campaign.slug}/planning"' in page.content.decode()
-    campaign.deadline += timedelta(days=10)
-    assert (
-        campaign_headline(campaign, compute_progress(campaign))
-        == "Day 4 of 18 · 30% judged · on time"
+    campaign.deadline += timedelta(days=10)  # 336 hours left, of which 210 are needed
+    now = compute_progress(campaign)
+    assert campaign_headline(campaign, now) == Headline(
+        f"On track: 30% judged, done about {day}, five days before the deadline.", "good"
+    )
+    wide = replace(now, forecast=replace(now.forecast, late=campaign.deadline.timestamp() + 1))
+    assert campaign_headline(campaign, wide).words.startswith("Probably on time: 30% judged")
+    campaign.state = Campaign.State.PAUSED
+    assert campaign_headline(campaign, now) == Headline(
+        "Paused: 30% judged, no pairs are assigned.", "warn"
     )
     campaign.deadline = timezone.now() - timedelta(hours=1)
-    assert (
-        campaign_headline(campaign, compute_progress(campaign))
-        == "The deadline has passed at 30%; the first rank is not complete."
+    assert campaign_headline(campaign, compute_progress(campaign)) == Headline(
+        "The deadline has passed at 30%. The first rank is not complete.", "bad"
     )
+    campaign.state, campaign.deadline = Campaign.State.OPEN, None
+    assert campaign_headline(campaign, compute_progress(campaign)) == Headline(
+        f"30% judged, done about {day}.", "info"
+    )
+    campaign.state = Campaign.State.CLOSED
+    assert campaign_headline(campaign, compute_progress(campaign)) == Headline(
+        "Closed at 30%. The first rank is not complete.", "info"
+    )
+
+
+def test_the_overview_recommends_the_first_planning_option(campaign):
+    """Two more annotators: 70 hours, 26 before the deadline."""
+    address = f"/campaigns/{campaign.slug}/"
+    client = manager_of(campaign)
+    shown = text_of(client.get(address))
+    assert "Recommended: Invite 2 more annotators" in shown
+    assert "one day before the deadline" in shown
+    assert "after the deadline of" not in shown  # the item of the to-do list that says the same
+    Campaign.objects.update(deadline=timezone.now() + timedelta(days=30))
+    assert "Recommended" not in text_of(client.get(address))
+
+
+def test_the_overview_shows_the_pace_that_the_deadline_needs(campaign, monkeypatch):
+    """From Monday, 5 January 2026, 12:00, to Friday, 16 January, 12:00, are nine working days. 210
+    judgements are missing: 24 per day."""
+    monday = datetime(2026, 1, 5, 12, tzinfo=UTC)
+    campaign.deadline = monday + timedelta(days=11)
+    monkeypatch.setattr(timezone, "now", lambda: monday)
+    now = replace(compute_progress(campaign), moment=monday)
+    with timezone.override(UTC):
+        activity = compute_activity(campaign, get_snapshot(campaign), now)
+    assert (activity.n_annotators, activity.needed_per_day) == (1, 24)
+    campaign.deadline = monday + timedelta(hours=3)
+    assert compute_activity(campaign, get_snapshot(campaign), now).needed_per_day == 210
     campaign.deadline = None
-    assert campaign_headline(campaign, compute_progress(campaign)).startswith(
-        "Day 4 · 30% judged · expected to finish "
-    )
-
-
-def test_the_headline_of_a_campaign_that_nobody_has_begun():
-    campaign = make_campaign(deadline=timezone.now() + timedelta(days=3))
-    assert campaign_headline(campaign, compute_progress(campaign)) == "Day 1 of 3 · 0% judged"
+    assert compute_activity(campaign, get_snapshot(campaign), now).needed_per_day is None
 
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [
-        (-5.0, "on time"),
-        (0.0, "on time"),
+        (-48 * HOUR, "two days before the deadline"),
+        (-HOUR, "one hour before the deadline"),
+        (-5.0, "just before the deadline"),
+        (0.0, "just before the deadline"),
         (60.0, "one hour late"),
         (5 * HOUR, "five hours late"),
         (24 * HOUR, "one day late"),
         (480 * HOUR, "20 days late"),
     ],
 )
-def test_lateness_in_words(seconds, words):
-    assert format_lateness(seconds) == words
+def test_margin_in_words(seconds, words):
+    assert format_margin(seconds) == words
 
 
 def test_a_band_is_complete_as_a_whole_and_no_level_is_none():

@@ -112,7 +112,7 @@ def test_looking_at_results_starts_no_job(judged):
     pages_of(Client(), f"/results/{token}/")
     assert Job.objects.count() == before
     assert "Not computed yet" in pages["agreement"]
-    assert "not available yet" in words(pages["progress"])
+    assert "Not available yet" in words(pages["progress"])
 
 
 def test_a_campaign_that_is_not_open_has_no_results():
