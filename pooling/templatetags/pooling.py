@@ -30,8 +30,8 @@ DURATIONS: dict[str, Any] = {
 
 @register.filter
 def percent(share: float | None) -> str:
-    """0.347 -> 35 %; undefined is a dash."""
-    return "–" if share is None else f"{100 * share:.0f} %"
+    """0.347 -> 35%; undefined is a dash."""
+    return "–" if share is None else f"{100 * share:.0f}%"
 
 
 @register.filter

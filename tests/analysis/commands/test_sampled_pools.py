@@ -496,7 +496,7 @@ def test_a_hole_that_both_runs_have_at_one_rank_is_open_for_all_that(tmp_path: P
     )
     assert nothing in words(found)
     assert nothing in said
-    assert "100 %" not in words(found)
+    assert "100%" not in words(found)
 
 
 def test_weights_are_no_bound_and_are_not_said_to_be_one(tmp_path: Path) -> None:

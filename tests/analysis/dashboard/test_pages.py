@@ -381,7 +381,7 @@ class TestOnePerson:
         client = manager_of(campaign)
         text = text_of(client.get(where))
         assert "2 would no longer count" in text
-        assert "of 2 with a label now" in text
+        assert "of 2. These pairs keep fewer than two judgements" in text
         client.post(where, {"reason": ""})
         ada.refresh_from_db()
         assert ada.status == "active"  # not without a reason
@@ -436,13 +436,13 @@ class TestOnePerson:
         assert "No judgements yet." in text_of(client.get(address))
         for grade in (0, 0, 0, 3):
             judge(ada, grade)
-        assert "Median seconds Wrong 75 % – " in text_of(client.get(address))  # nobody else yet
+        assert "Median seconds Wrong 75% – " in text_of(client.get(address))  # nobody else yet
         for member, grades in ((bob, (0, 1, 2, 3)), (eve, (0,))):
             for grade in grades:
                 judge(member, grade)
         text = text_of(client.get(address))
         rows = text[text.index("Of the others Median seconds") :]
-        shares = re.findall(r"(Wrong|Topic|Partial|Perfect) (\d+) % (\d+) %", rows)
+        shares = re.findall(r"(Wrong|Topic|Partial|Perfect) (\d+)% (\d+)%", rows)
         assert shares == [
             ("Wrong", "75", "40"),
             ("Topic", "0", "20"),
@@ -647,7 +647,7 @@ def test_the_audit_trail_is_searched_by_person_and_by_details():
     assert subjects("?q=ada") == {"x"}
     assert subjects("?q=Spring") == {"x"}
     assert subjects("?action=closed") == {"y"}
-    assert "None fits." in text_of(client.get(f"/campaigns/{campaign.slug}/audit/?q=nothing+of+it"))
+    assert "No changes match." in text_of(client.get(f"/campaigns/{campaign.slug}/audit/?q=nothing+of+it"))
 
 
 def test_who_is_excluded_keeps_kappa_times_and_shares_of_what_was_judged_until_then():
