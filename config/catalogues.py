@@ -102,6 +102,7 @@ ANNOTATOR_PATHS = {
         "annotation/models/campaigns.py",
         "annotation/models/accounts.py",
         "annotation/selectors/judging.py",
+        "annotation/selectors/paused_annotators.py",
         "annotation/forms.py",
     ),
     "annotation/permissions.py",

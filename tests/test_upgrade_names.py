@@ -10,7 +10,8 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from analysis.models import Report
-from annotation.models import Judgement, Membership
+from annotation.models import AuditEvent, Judgement, Membership
+from pooling.models import Job
 from tests.commands import call_command
 from tests.databases import own_database, undone
 
@@ -22,6 +23,14 @@ BEFORE = [
     ("analysis", "0003_release_content_digest"),
 ]
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+FAILED = (
+    "The qualification was not passed. The campaign's manager can let you try again or let you in."
+)
+TOO_FAST = (
+    "12 of your answers came faster than anybody can read the document. That happens easily: a key "
+    "pressed twice, or tired eyes. Take a break, and read the guidelines once more. Nothing else is "
+    "lost; the campaign's manager can let you go on."
+)
 OTHERS = {"auth", "contenttypes", "sessions", "admin"}
 
 
@@ -140,6 +149,18 @@ def fill_campaign(apps: Any, collection: Any) -> None:
         standing="paused",
         standing_reason="clicks",
     )
+    for name, reason in (("ben", FAILED), ("eve", TOO_FAST)):
+        make(
+            "annotation.Membership",
+            campaign=campaign,
+            user=make("auth.User", username=name, password="!"),
+            role="annotator",
+            pseudonym=name,
+            standing="paused",
+            standing_reason=reason,
+        )
+    make("annotation.AuditEvent", campaign=campaign, action="asked for one more judgement")
+    make("pooling.Job", kind="take extension back", label="Undo", collection=collection)
     pair = make(
         "annotation.Pair",
         campaign=campaign,
@@ -204,3 +225,14 @@ def test_annotators_and_judgements_keep_their_status(upgraded):
     ada = Membership.objects.get(pseudonym="ada")
     assert (ada.status, ada.status_reason) == (Membership.Status.PAUSED, "clicks")
     assert Judgement.objects.get().status == Judgement.Status.TOO_FAST
+
+
+def test_reasons_of_automatic_pauses_become_codes(upgraded):
+    reasons = dict(Membership.objects.values_list("pseudonym", "status_reason"))
+    assert reasons["ben"] == "failed the qualification test"
+    assert reasons["eve"] == "too-fast judgements: 12"
+
+
+def test_the_audit_trail_and_jobs_have_the_new_words(upgraded):
+    assert AuditEvent.objects.get().action == "requested an additional judgement"
+    assert Job.objects.get().kind == "undo extension"

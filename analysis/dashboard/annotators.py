@@ -17,8 +17,8 @@ from analysis.dashboard.annotator_metrics import (
 )
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from annotation.models import Campaign, Membership
+from annotation.selectors.paused_annotators import FAILED_QUALIFICATION
 from annotation.selectors.qualification import (
-    FAILED_MESSAGE,
     QualificationScore,
     chance_of_gold,
     get_known_scores,
@@ -82,7 +82,7 @@ class AnnotatorSummary:
         member = self.membership
         return (
             member.status == Membership.Status.PAUSED
-            and member.status_reason == FAILED_MESSAGE
+            and member.status_reason == FAILED_QUALIFICATION
             and member.qualified_at is None
         )
 

@@ -24,7 +24,7 @@ from analysis.dashboard.home_summary import HomeFigures, get_home_figures
 from analysis.models import Release
 from annotation.models import Campaign, Membership, Pair, Question
 from annotation.selectors import qualification
-from annotation.selectors.paused_annotators import get_paused_by_rule, parse_pause_reason
+from annotation.selectors.paused_annotators import get_paused_by_rule, parse_too_fast
 from annotation.selectors.people import get_managed_campaigns
 from assay.campaigns.flags import AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE
 from pooling.models import Job
@@ -139,7 +139,7 @@ def build_to_do_list(
         .order_by("pseudonym")
     )  # both counts in one query
     for pk, pseudonym, reason in paused.values_list("campaign", "pseudonym", "status_reason"):
-        if (n := parse_pause_reason(reason)) is None:
+        if (n := parse_too_fast(reason)) is None:
             waiting.setdefault(pk, []).append(pseudonym)
         else:
             by_rule.setdefault(pk, []).append((pseudonym, n))

@@ -52,18 +52,18 @@ HARMLESS_ACTIONS = (
     *(
         AuditAction.JOINED,
         AuditAction.INVITED,
-        AuditAction.REVOKED_AN_INVITATION,
+        AuditAction.WITHDREW_AN_INVITATION,
         AuditAction.CONSENTED,
     ),
     *(
         AuditAction.WROTE_GUIDELINES,
         AuditAction.EXPORTED,
-        AuditAction.WROTE_A_MESSAGE,
+        AuditAction.SENT_A_MESSAGE,
         AuditAction.WROTE_A_NOTE,
     ),
     AuditAction.REMINDED_AN_ANNOTATOR,
     *(AuditAction.PASSED_THE_QUALIFICATION, AuditAction.FAILED_THE_QUALIFICATION),
-    *(AuditAction.LET_IN_WITHOUT_QUALIFICATION, AuditAction.LET_TRY_THE_QUALIFICATION_AGAIN),
+    *(AuditAction.ADMITTED_AN_ANNOTATOR, AuditAction.ALLOWED_ANOTHER_ATTEMPT),
     *(AuditAction.ADJUDICATED, AuditAction.WITHDREW_AN_ADJUDICATION),
     *(
         AuditAction.OPENED,
@@ -73,7 +73,7 @@ HARMLESS_ACTIONS = (
         AuditAction.PAUSED_AN_ANNOTATOR,
         AuditAction.RESUMED_AN_ANNOTATOR,
     ),
-    *(AuditAction.WROTE_A_RECIPE, AuditAction.DELETED_A_RECIPE, AuditAction.BUILT_A_RELEASE),
+    *(AuditAction.SAVED_A_RECIPE, AuditAction.DELETED_A_RECIPE, AuditAction.BUILT_A_RELEASE),
     *(AuditAction.RENAMED_THE_POOL, AuditAction.RENAMED_A_RUN),
 )
 """Audited actions that change neither judgements nor pairs."""

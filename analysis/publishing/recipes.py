@@ -62,7 +62,7 @@ def save_recipe(campaign: Campaign, plan: ReleasePlan, *, user: Any) -> Recipe:
             record_event(
                 campaign,
                 user,
-                AuditAction.WROTE_A_RECIPE,
+                AuditAction.SAVED_A_RECIPE,
                 recipe.name,
                 choices=", ".join(plan.choices.words()),
             )

@@ -28,6 +28,7 @@ from annotation.selectors.guidelines import (
     render_guideline,
 )
 from annotation.selectors.pairs import count_pairs_without_text, get_kept_pairs
+from annotation.selectors.paused_annotators import format_status_reason
 from annotation.services.judging.claim_sql import FREE_SQL, NOT_SKIPPED_SQL
 from annotation.services.judging.slots import TAKES_SLOT, is_beyond_depth, needed_judgements
 from annotation.services.judging.statements import fetch_rows, from_database_time
@@ -137,7 +138,10 @@ def get_situation(
         )
     if annotator.status == Membership.Status.PAUSED:
         return say(
-            "paused", _("Your judging is paused."), reason=annotator.status_reason, who="person"
+            "paused",
+            _("Your judging is paused."),
+            reason=format_status_reason(annotator.status_reason),
+            who="person",
         )
     if campaign.state == Campaign.State.PAUSED:
         return say(

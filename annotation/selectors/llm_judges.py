@@ -26,7 +26,7 @@ from annotation.models import Campaign, MachineJudge, MachineLabel
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Document, Job, PoolEntry
 
-LLM_JUDGE_JOB = "judge by machine"
+LLM_JUDGE_JOB = "judge with LLM"
 LabelsByPair = dict[tuple[str, str], int]
 """Grades by (topic ID, document ID)."""
 

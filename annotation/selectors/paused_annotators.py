@@ -1,28 +1,43 @@
-"""Annotators paused automatically because of too fast judgements, and the message they see."""
+"""Annotators paused automatically, and the reason that they see.
+
+The stored reason is a code in plain English, so that each annotator reads it in their language.
+"""
 
 from __future__ import annotations
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from annotation.models import Campaign, Membership
 
-PAUSE_REASON = (
-    " of your answers came faster than anybody can read the document. That happens easily: a key "
-    "pressed twice, or tired eyes. "
-    "Take a break, and read the guidelines once more. Nothing else is lost; the campaign's manager can let you go on."
-)
-"""The message to the annotator, after the number."""
+FAILED_QUALIFICATION = "failed the qualification test"
+TOO_FAST = "too-fast judgements: "
+"""The code of a pause for too fast judgements, before the number."""
 
 
-def format_pause_reason(n: int) -> str:
-    return f"{n}{PAUSE_REASON}"
-
-
-def parse_pause_reason(reason: str) -> int | None:
-    """Return the number of too fast judgements from an automatic pause's message, or None for any
+def parse_too_fast(reason: str) -> int | None:
+    """Return the number of too fast judgements from the code of an automatic pause, or None for any
     other reason."""
-    number = reason.removesuffix(PAUSE_REASON)
+    number = reason.removeprefix(TOO_FAST)
     return int(number) if number != reason and number.isdecimal() else None
+
+
+def format_status_reason(reason: str) -> str:
+    """Translate the code of an automatic pause. A manager's own words are unchanged."""
+    if reason == FAILED_QUALIFICATION:
+        return _(
+            "You did not pass the qualification test. Your manager can let you try again or admit you anyway."
+        )
+    if (n := parse_too_fast(reason)) is None:
+        return reason
+    return ngettext(
+        "%(n)s of your judgements was faster than the document can be read. "
+        "Take a break and read the guidelines again. Then ask your manager to resume your judging.",
+        "%(n)s of your judgements were faster than the documents can be read. "
+        "Take a break and read the guidelines again. Then ask your manager to resume your judging.",
+        n,
+    ) % {"n": n}
 
 
 def get_paused_by_rule() -> QuerySet[Membership]:
@@ -31,6 +46,6 @@ def get_paused_by_rule() -> QuerySet[Membership]:
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
     return Membership.objects.filter(
         status=Membership.Status.PAUSED,
-        status_reason__endswith=PAUSE_REASON,
+        status_reason__startswith=TOO_FAST,
         campaign__state__in=running,
     )

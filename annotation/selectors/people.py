@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from annotation.models import Campaign, Membership
 from annotation.selectors.annotator_quotas import annotator_quotas
+from annotation.selectors.paused_annotators import format_status_reason
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,10 @@ class CampaignCard:
     @property
     def overdue(self) -> bool:
         return self.deadline is not None and self.deadline <= timezone.now()
+
+    @property
+    def pause_reason(self) -> str:
+        return format_status_reason(self.membership.status_reason)
 
     @property
     def may_judge(self) -> bool:

@@ -15,11 +15,9 @@ from django.utils.translation import gettext as _
 from annotation.core.gold_rules import best_single_key, is_right, right_grades
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.selectors.pairs import get_kept_pairs, get_special_pairs
+from annotation.selectors.paused_annotators import FAILED_QUALIFICATION
 
 BATCH = 500
-FAILED_MESSAGE = (
-    "The qualification was not passed. The campaign's manager can let you try again or let you in."
-)
 CURRENT_ATTEMPT = Q(pk__gt=F("membership__qualification_after"))
 """Filter for answers in the current attempt of the qualification test."""
 
@@ -183,7 +181,7 @@ def get_failed_annotators() -> QuerySet[Membership]:
     manager."""
     running = (Campaign.State.OPEN, Campaign.State.PAUSED)
     paused = Membership.objects.filter(
-        status=Membership.Status.PAUSED, status_reason=FAILED_MESSAGE, qualified_at=None
+        status=Membership.Status.PAUSED, status_reason=FAILED_QUALIFICATION, qualified_at=None
     )
     return (
         paused.filter(campaign__state__in=running).select_related("campaign").order_by("pseudonym")

@@ -120,7 +120,7 @@ def request_undo_extension(pool: Pool, *, user: Any) -> Job:
         )
     parameters = {"pool": pool.pk, "extension": last.pk}
     return jobs.enqueue(
-        "take extension back",
+        "undo extension",
         parameters,
         label=f"Undo the extension of {pool.name}",
         user=user,
@@ -128,7 +128,7 @@ def request_undo_extension(pool: Pool, *, user: Any) -> Job:
     )
 
 
-@jobs.register_job_kind("take extension back", unit="pairs")
+@jobs.register_job_kind("undo extension", unit="pairs")
 def undo_extension(work: ClaimedJob) -> dict[str, Any]:
     """Remove the pairs of the last extension and restore ranks and order, in one transaction.
     Returns the report: facts.

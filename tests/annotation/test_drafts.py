@@ -330,7 +330,7 @@ def test_the_audit_names_a_pair_by_its_ids():
     campaign = make_campaign(state="draft")
     pair = campaign.pairs.select_related("entry__topic").first()
     lifecycle.set_pair_kind(pair, "gold", gold_grade=1)
-    event = AuditEvent.objects.get(campaign=campaign, action="made a pair gold")
+    event = AuditEvent.objects.get(campaign=campaign, action="made a pair a gold question")
     assert event.subject == f"{pair.entry.topic.topic_id} {pair.entry.docno}"
 
 

@@ -64,7 +64,7 @@ def test_from_the_form_to_a_frozen_file(campaign: Campaign, manager: Client, set
         judge = MachineJudge.objects.get()
         act = reverse("campaign-machine-act", args=[campaign.slug, judge.pk])
         manager.post(act, {"action": "run"})
-        jobs.run_job(Job.objects.get(kind="judge by machine").pk)
+        jobs.run_job(Job.objects.get(kind="judge with LLM").pk)
     said = " ".join(manager.get(page.request["PATH_INFO"]).content.decode().split())
     assert "This permanently deletes the judge's labels (3) and answers (6)." in said
     for part in (

@@ -181,7 +181,7 @@ class _JudgementImport:
             campaign, self._iterate_rows(), members=members, pairs=made, step=step
         )
         record_event(
-            campaign, self.user, AuditAction.BROUGHT_JUDGEMENTS, self.file.name, judgements=n
+            campaign, self.user, AuditAction.IMPORTED_JUDGEMENTS, self.file.name, judgements=n
         )
         return ImportResult(campaign, n, self.warnings)
 

@@ -124,7 +124,7 @@ def create_campaign(
                 record_event(
                     campaign,
                     actor,
-                    AuditAction.MADE_THE_CAMPAIGN,
+                    AuditAction.CREATED_THE_CAMPAIGN,
                     campaign.name,
                     settings=sorted(settings),
                 )

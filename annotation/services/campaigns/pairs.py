@@ -91,7 +91,7 @@ def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> in
     _update_order(campaign)
     release_pairs_with_text(campaign)
     record_event(
-        campaign, actor, AuditAction.SET_THE_POOL, pool.name, pairs=campaign.n_pairs, made=made
+        campaign, actor, AuditAction.CHOSE_THE_POOL, pool.name, pairs=campaign.n_pairs, made=made
     )
     return campaign.n_pairs
 
@@ -343,7 +343,7 @@ def set_pair_kind(
         record_event(
             campaign,
             actor,
-            AuditAction(f"made a pair {kind}"),
+            AuditAction[f"MADE_A_PAIR_{kind.upper()}"],
             str(row.entry),
             gold_grade=row.gold_grade,
         )

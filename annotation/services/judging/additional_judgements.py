@@ -233,7 +233,7 @@ def _change_needed(
             .order_by("pk")
             .values_list("entry__topic__topic_id", "entry__docno")
         ]
-        action = AuditAction.TOOK_ONE_MORE_BACK if back else AuditAction.ASKED_FOR_ONE_MORE
+        action = AuditAction.CANCELLED_A_JUDGEMENT if back else AuditAction.REQUESTED_A_JUDGEMENT
         record_event(
             campaign,
             actor,

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Judgement, Lease, Membership, Pair
 from annotation.selectors.pairs import get_special_pairs
+from annotation.selectors.paused_annotators import FAILED_QUALIFICATION
 from annotation.selectors.qualification import (
     CURRENT_ATTEMPT,
-    FAILED_MESSAGE,
     get_failed_annotators,
     get_score,
     qualification_result,
@@ -68,7 +68,7 @@ def decide_qualification(annotator: Membership, now: datetime) -> bool | None:
     if has_passed:
         annotator.qualified_at = now
     else:
-        annotator.status, annotator.status_reason = Membership.Status.PAUSED, FAILED_MESSAGE
+        annotator.status, annotator.status_reason = Membership.Status.PAUSED, FAILED_QUALIFICATION
     annotator.save(update_fields=["qualified_at", "status", "status_reason"])
     outcome = (
         AuditAction.PASSED_THE_QUALIFICATION if has_passed else AuditAction.FAILED_THE_QUALIFICATION
@@ -91,9 +91,7 @@ def admit_annotator(
     annotator.qualified_at = now or timezone.now()
     annotator.status, annotator.status_reason = Membership.Status.ACTIVE, ""
     annotator.save(update_fields=["qualified_at", "status", "status_reason"])
-    record_event(
-        annotator.campaign, actor, AuditAction.LET_IN_WITHOUT_QUALIFICATION, annotator.pseudonym
-    )
+    record_event(annotator.campaign, actor, AuditAction.ADMITTED_AN_ANNOTATOR, annotator.pseudonym)
 
 
 def restart_qualification(annotator: Membership, *, actor: User | None) -> None:
@@ -112,7 +110,7 @@ def restart_qualification(annotator: Membership, *, actor: User | None) -> None:
     annotator.status, annotator.status_reason = Membership.Status.ACTIVE, ""
     annotator.save(update_fields=["qualification_after", "status", "status_reason"])
     record_event(
-        annotator.campaign, actor, AuditAction.LET_TRY_THE_QUALIFICATION_AGAIN, annotator.pseudonym
+        annotator.campaign, actor, AuditAction.ALLOWED_ANOTHER_ATTEMPT, annotator.pseudonym
     )
 
 

@@ -37,7 +37,7 @@ from annotation.core.document_display import merge_spans
 from annotation.models import AuditEvent, Campaign, Judgement, Lease, Membership, Pair, Skip
 from annotation.selectors import qualification as known_pairs
 from annotation.selectors.judging import count_judged_today
-from annotation.selectors.paused_annotators import format_pause_reason
+from annotation.selectors.paused_annotators import TOO_FAST
 from annotation.services.audit import record_event
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.judging import qualification, slots
@@ -657,5 +657,5 @@ def pause_if_too_fast(annotator: Membership, now: datetime) -> bool:
     n = (fast.filter(received_at__gt=last) if last else fast).count()
     if n < most:
         return False
-    exclusion.pause_annotator(annotator, reason=format_pause_reason(n), actor=None, now=now)
+    exclusion.pause_annotator(annotator, reason=f"{TOO_FAST}{n}", actor=None, now=now)
     return True

@@ -121,7 +121,7 @@ def _save_judge(judge: MachineJudge, actor: User | None) -> MachineJudge:
             record_event(
                 judge.campaign,
                 actor,
-                AuditAction.MADE_A_MACHINE_JUDGE,
+                AuditAction.CREATED_AN_LLM_JUDGE,
                 judge.name,
                 model=judge.model,
                 source=judge.source,
@@ -350,7 +350,7 @@ def freeze_judge(judge: MachineJudge, *, actor: User | None) -> MachineJudge:
         record_event(
             judge.campaign,
             actor,
-            AuditAction.FROZE_A_MACHINE_JUDGE,
+            AuditAction.FROZE_AN_LLM_JUDGE,
             judge.name,
             labels=len(labels),
             digest=judge.digest,
@@ -365,7 +365,7 @@ def delete_judge(judge: MachineJudge, *, actor: User | None) -> None:
         record_event(
             judge.campaign,
             actor,
-            AuditAction.DELETED_A_MACHINE_JUDGE,
+            AuditAction.DELETED_AN_LLM_JUDGE,
             judge.name,
             model=judge.model,
         )

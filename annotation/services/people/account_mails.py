@@ -81,7 +81,7 @@ def change_address(user: User, email: str) -> Job | None:
     )
 
 
-@jobs.register_job_kind(SIGN_IN_LINK, unit="mails", urgent=True)
+@jobs.register_job_kind(SIGN_IN_LINK, unit="emails", urgent=True)
 def mail_sign_in_link(work: ClaimedJob) -> dict[str, Any]:
     return _send_and_forget(
         work,
@@ -93,7 +93,7 @@ def mail_sign_in_link(work: ClaimedJob) -> dict[str, Any]:
     )
 
 
-@jobs.register_job_kind(ADDRESS_CHANGED, unit="mails", urgent=True)
+@jobs.register_job_kind(ADDRESS_CHANGED, unit="emails", urgent=True)
 def mail_old_address(work: ClaimedJob) -> dict[str, Any]:
     user = User.objects.select_related("profile").get(pk=work.parameters["user"])
     return _send_and_forget(

@@ -204,7 +204,7 @@ def create_invitations(
 def revoke_invitation(*, invitation: Invitation, actor: User | None) -> None:
     invitation.revoked_at = timezone.now()
     invitation.save(update_fields=["revoked_at"])
-    record_event(invitation.campaign, actor, AuditAction.REVOKED_AN_INVITATION, str(invitation))
+    record_event(invitation.campaign, actor, AuditAction.WITHDREW_AN_INVITATION, str(invitation))
 
 
 def find_invitation(*, token: str = "", code: str = "") -> Invitation:
@@ -353,7 +353,7 @@ def send_message(*, membership: Membership, text: str, actor: User | None) -> Me
     record_event(
         membership.campaign,
         actor,
-        AuditAction.WROTE_A_MESSAGE,
+        AuditAction.SENT_A_MESSAGE,
         membership.pseudonym,
         text=message.text,
     )

@@ -39,7 +39,7 @@ def create_results_link(campaign: Campaign, *, name: str, days: int, actor: User
     ResultsLink.objects.create(
         campaign=campaign, name=name, digest=digest_token(token), expires_at=ends, created_by=actor
     )
-    record_event(campaign, actor, AuditAction.MADE_A_RESULTS_LINK, name, days=days)
+    record_event(campaign, actor, AuditAction.CREATED_A_RESULTS_LINK, name, days=days)
     return token
 
 

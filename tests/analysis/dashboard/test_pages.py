@@ -647,7 +647,9 @@ def test_the_audit_trail_is_searched_by_person_and_by_details():
     assert subjects("?q=ada") == {"x"}
     assert subjects("?q=Spring") == {"x"}
     assert subjects("?action=closed") == {"y"}
-    assert "No changes match." in text_of(client.get(f"/campaigns/{campaign.slug}/audit/?q=nothing+of+it"))
+    assert "No changes match." in text_of(
+        client.get(f"/campaigns/{campaign.slug}/audit/?q=nothing+of+it")
+    )
 
 
 def test_who_is_excluded_keeps_kappa_times_and_shares_of_what_was_judged_until_then():

@@ -307,7 +307,7 @@ class TestThePageOfTheManager:
             .order_by("pk")
             .values_list("action", flat=True)
         )
-        assert said[-2:] == ["made a link to the results", "revoked a link to the results"]
+        assert said[-2:] == ["created a results link", "revoked a results link"]
 
     def test_a_link_of_another_campaign_is_not_withdrawn(self, judged):
         create_results_link(judged, name="x", days=7, actor=None)

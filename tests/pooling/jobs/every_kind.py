@@ -271,7 +271,7 @@ def job_of(report: Report) -> Job:
 
 
 ELSEWHERE = {
-    "judge by machine": "tests/annotation/llm/test_worker_killed.py",
+    "judge with LLM": "tests/annotation/llm/test_worker_killed.py",
     **dict.fromkeys(
         (account_mails.SIGN_IN_LINK, account_mails.ADDRESS_CHANGED),
         "tests/annotation/test_people_pages.py",
@@ -305,7 +305,7 @@ ASKS: dict[str, Callable[[World], Job]] = {
         world.pool, depth=9, user=world.manager
     ),
     "extend pool": lambda world: pools.request_extension(world.pool, depth=9, user=world.manager),
-    "take extension back": lambda world: pool_extension.request_undo_extension(
+    "undo extension": lambda world: pool_extension.request_undo_extension(
         world.grown, user=world.manager
     ),
     "fetch documents": lambda world: pools.request_documents(

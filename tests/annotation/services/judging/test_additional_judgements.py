@@ -73,7 +73,7 @@ def test_one_more_is_another_persons_and_counts(campaign: Campaign) -> None:
     assert slots_of(first(campaign)) == (1, 3, 3, 0)
     assert scheduling.claim_pair(cleo) is None
     assert check_invariants(campaign) == []
-    event = campaign.audit.get(action="asked for one more judgement")
+    event = campaign.audit.get(action="requested an additional judgement")
     assert (event.subject, event.details) == ("t1 d1", {"pairs": ["t1 d1"]})
 
 
@@ -93,7 +93,7 @@ def test_it_is_taken_back_until_somebody_has_it_on_screen(campaign: Campaign) ->
     with pytest.raises(CampaignError, match="the additional judgement has been made"):
         take_back(campaign, first(campaign))
     assert check_invariants(campaign) == []
-    assert campaign.audit.filter(action="took back one more judgement").count() == 1
+    assert campaign.audit.filter(action="cancelled an additional judgement").count() == 1
 
 
 def test_asking_twice_asks_for_two(campaign: Campaign) -> None:

@@ -6,6 +6,7 @@ import uuid
 from datetime import timedelta
 
 import pytest
+from django.utils import translation
 
 from annotation.models import AuditEvent, Campaign, Lease, Membership
 from annotation.services.campaigns import lifecycle
@@ -37,16 +38,19 @@ def test_the_third_too_fast_judgement_pauses_and_says_why(campaign):
     fast(bob)
     fast(ada)
     assert ada.status == "paused"
-    assert ada.status_reason.startswith("3 of your answers came faster")
+    assert ada.status_reason == "too-fast judgements: 3"
     assert not Lease.objects.filter(membership=ada, state="live").exists()
     bob.refresh_from_db()
     assert bob.status == "active"
     event = AuditEvent.objects.get(campaign=campaign, action="paused an annotator")
     assert (event.subject, event.actor) == (ada.pseudonym, None)
-    told = assignment.refill_leases(
-        Membership.objects.select_related("campaign").get(pk=ada.pk), want=1
-    ).situation
-    assert (told.state, told.details["reason"]) == ("paused", ada.status_reason)
+    ada = Membership.objects.select_related("campaign").get(pk=ada.pk)
+    told = assignment.refill_leases(ada, want=1).situation
+    assert told.state == "paused"
+    assert told.details["reason"].startswith("3 of your judgements were faster than")
+    with translation.override("de"):
+        told = assignment.refill_leases(ada, want=1).situation
+    assert told.details["reason"].startswith("3 Ihrer Urteile waren schneller")
 
 
 def test_who_was_let_go_on_is_counted_anew(campaign):

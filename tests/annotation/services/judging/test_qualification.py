@@ -75,7 +75,7 @@ def test_who_fails_is_paused_with_the_reason_and_can_be_let_in(campaign):
     answers(ada, [0, 0, 2])
     situation = assignment.refill_leases(ada, want=3).situation
     assert situation.state == "paused"
-    assert "qualification was not passed" in situation.details["reason"]
+    assert "did not pass the qualification test" in situation.details["reason"]
     qualification.admit_annotator(ada, actor=campaign.created_by)
     assert assignment.refill_leases(ada, want=3).situation.state == "judging"
 
