@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from assay.labels.clicks import CLICK_MODEL_CHOICES, check_thresholds
 from assay.pools.batches import DEFAULT_AUDIT, DEFAULT_SIZE, BatchGoal
 from assay.pools.pool_kinds import MAX_AUDIT, MAX_IN_BATCH, PoolKind
 from assay.pools.stages import LLM_STRATA
@@ -17,15 +19,15 @@ from pooling.services.uploads import MODES
 
 
 def parse_rates(text: str) -> list[float]:
-    """Parse `0.04, 0.30` as ascending click-through rates from 0 to 1. An empty text gives an empty
-    list. Raises ValidationError for anything else."""
+    """Parse `0.04, 0.30` as ascending numbers of at least 0. An empty text gives an empty list.
+    Raises ValidationError for anything else."""
     try:
         shares = [float(part) for part in text.split(",")] if text.strip() else []
     except ValueError:
         shares = [-1.0]
-    if not all(0 <= rate <= 1 for rate in shares) or shares != sorted(set(shares)):
+    if not all(0 <= rate < math.inf for rate in shares) or shares != sorted(set(shares)):
         raise forms.ValidationError(
-            _("ascending rates from 0 to 1, separated by commas, such as 0.04, 0.30")
+            _("ascending rates of at least 0, separated by commas, such as 0.04, 0.30")
         )
     return shares
 
@@ -81,13 +83,16 @@ class UploadForm(forms.Form):
     baseline = forms.BooleanField(required=False)
     name = forms.CharField(max_length=200, required=False)
     qrels_kind = forms.ChoiceField(choices=Qrels.Kind, required=False)
-    click_model = forms.ChoiceField(
-        choices=[("dctr", _("DCTR")), ("raw", _("Raw"))], required=False
-    )
+    click_model = forms.ChoiceField(choices=CLICK_MODEL_CHOICES, required=False)
     thresholds = forms.CharField(max_length=200, required=False)
 
     def clean_thresholds(self) -> list[float]:
-        return parse_rates(self.cleaned_data["thresholds"])
+        rates = parse_rates(self.cleaned_data["thresholds"])
+        try:
+            check_thresholds(self.cleaned_data.get("click_model") or "dctr", rates)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
+        return rates
 
     def options(self, kind: str) -> dict[str, Any]:
         """Return the options for a file of this kind."""

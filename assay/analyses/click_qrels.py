@@ -1,9 +1,9 @@
-"""Derive qrels from a click log (Rekabsaz et al. 2021, TripClick)."""
+"""Derive qrels from a click log by Raw, DCTR (Rekabsaz et al. 2021, TripClick) or a click model."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,16 @@ from assay.cli.base import BadInput, FileCommand, write_text_atomically
 from assay.column_types import QrelsColumns
 from assay.formats.clicks import ClickCounts, read_clicks
 from assay.formats.qrels import write_qrels
-from assay.formats.tripclick import read_tripclick
-from assay.labels.clicks import DEFAULT_THRESHOLDS, make_dctr_labels, make_raw_labels
+from assay.formats.streams import PeekableStream, Source
+from assay.formats.tripclick import map_queries_to_topics, read_tripclick
+from assay.formats.ubi import detect_ubi, read_ubi
+from assay.labels.clicks import (
+    CLICK_MODEL_CHOICES,
+    CLICK_MODELS,
+    RAW,
+    check_thresholds,
+    make_click_labels,
+)
 from assay.number_words import format_count
 from assay.options import CheckedOptions, add_options, option
 from assay.results import Values
@@ -21,47 +29,51 @@ from assay.tabular import Cell, Table
 
 
 def parse_rates(text: str) -> tuple[float, ...]:
-    """Parse ascending click-through rates from 0 to 1, for argparse."""
+    """Parse ascending numbers of at least 0, for argparse."""
     try:
         values = tuple(float(part) for part in text.split(","))
     except ValueError:
         values = ()
     if (
         not values
-        or not all(0 <= value <= 1 for value in values)
+        or not all(0 <= value < np.inf for value in values)
         or list(values) != sorted(set(values))
     ):
         raise ArgumentTypeError(
-            f"{text!r} are not ascending rates from 0 to 1, separated by commas, such as 0.04,0.30"
+            f"{text!r} are not ascending rates of at least 0, separated by commas, such as 0.04,0.30"
         )
     return values
 
 
 @dataclass(frozen=True)
 class Options(CheckedOptions):
-    click_model: str = option(
-        "dctr",
-        "Click model",
-        choices=(
-            ("raw", "clicked or skipped"),
-            ("dctr", "ranges of the click-through rate"),
-        ),
-    )
-    thresholds: tuple[float, ...] = option(
-        DEFAULT_THRESHOLDS,
-        "Click-through rates",
-        help="click-through rates above which the grade is 2, 3, ..., with dctr (default: "
-        f"{','.join(f'{rate:.2f}' for rate in DEFAULT_THRESHOLDS)})",
+    click_model: str = option("dctr", "Click model", choices=CLICK_MODEL_CHOICES)
+    thresholds: tuple[float, ...] | None = option(
+        None,
+        "Thresholds",
+        help="estimates above which the grade is 2, 3, ..., except with raw (default: 0.04,0.3; "
+        "with coec: 1,2)",
         read=parse_rates,
         metavar="RATES",
     )
+    min_dwell: float = option(
+        0.0,
+        "Minimum dwell time",
+        help="seconds of dwell time below which a click does not count, if the log has it (UBI; "
+        "default: 0)",
+        least=0,
+        metavar="SECONDS",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.thresholds is not None:
+            check_thresholds(self.click_model, self.thresholds)
 
 
 def click_labels(counts: ClickCounts, options: Options) -> QrelsColumns:
-    """Label every pair that was shown: 0 and 1 (raw), or 0, 1, 2, ... by click-through rate."""
-    if options.click_model == "raw":
-        return make_raw_labels(counts)
-    return make_dctr_labels(counts, thresholds=options.thresholds)
+    """Label pairs that were shown: 0 and 1 (raw), or 0, 1, 2, ... by ranges of an estimate."""
+    return make_click_labels(counts, options.click_model, thresholds=options.thresholds)
 
 
 def compute(counts: ClickCounts, qrels: QrelsColumns, options: Options) -> Values:
@@ -69,7 +81,12 @@ def compute(counts: ClickCounts, qrels: QrelsColumns, options: Options) -> Value
 
     counts: of the click log. qrels: its `click_labels`.
     """
-    n_grades = 2 if options.click_model == "raw" else len(options.thresholds) + 2
+    thresholds = (
+        None
+        if options.click_model == RAW
+        else list(options.thresholds or CLICK_MODELS[options.click_model].thresholds)
+    )
+    n_grades = 2 if thresholds is None else len(thresholds) + 2
     labels = np.bincount(qrels.grades, minlength=n_grades)
     result: Values = {
         "pairs": len(qrels),
@@ -79,9 +96,40 @@ def compute(counts: ClickCounts, qrels: QrelsColumns, options: Options) -> Value
         "clicks": int(counts.clicks.sum()),
         "click_model": options.click_model,
     }
-    return result | (
-        {"thresholds": list(options.thresholds)} if options.click_model == "dctr" else {}
-    )
+    return result | ({} if thresholds is None else {"thresholds": thresholds})
+
+
+def read_log(
+    path: str, *, shown: str | None, queries: str | None, ubi_queries: str | None, min_dwell: float
+) -> ClickCounts:
+    """Read a click log of any form. shown, queries, ubi_queries: files as for the command. Raises
+    BadInput for a file that the form does not have."""
+    again = path != "-"
+    peeked = PeekableStream(path)
+    head = peeked.head.decode("utf-8", "replace")
+    source: Source = path if again else peeked  # type: ignore[assignment]
+    if not detect_ubi(head):
+        if ubi_queries or min_dwell:
+            raise BadInput("--ubi-queries and --min-dwell are for UBI events")
+        if queries:
+            return read_tripclick(source, queries=queries)
+        return read_clicks(source, shown=shown)
+    if shown:
+        raise BadInput("--shown is for tables of clicks; UBI events include what was shown")
+    topics = map_queries_to_topics(queries) if queries else None
+    counts = read_ubi(source, queries=ubi_queries, topics=topics, min_dwell=min_dwell)
+    return counts if queries else replace(counts, topics=_make_topic_ids(counts.topics))
+
+
+def _make_topic_ids(queries: list[str]) -> list[str]:
+    """Return queries as topic IDs: underscores for spaces. Raises BadInput if two are equal."""
+    ids = ["_".join(query.split()) for query in queries]
+    if len(set(ids)) < len(ids):
+        twice = next(one for k, one in enumerate(ids) if one in ids[:k])
+        raise BadInput(
+            f"two queries have the topic ID {twice}; give a file of topics with --queries"
+        )
+    return ids
 
 
 def tables(result: Values) -> list[Table]:
@@ -99,8 +147,8 @@ def tables(result: Values) -> list[Table]:
 
 class Command(FileCommand):
     help = (
-        "Derive qrels from a click log by TripClick's rules: Raw (clicked or skipped) or DCTR "
-        "(ranges of the click-through rate)."
+        "Derive qrels from a click log: Raw (clicked or skipped), or ranges of the click-through "
+        "rate or of a click model's estimate."
     )
     makes_data_file = True
     takes_seed = False
@@ -110,13 +158,19 @@ class Command(FileCommand):
         parser.add_argument(
             "clicks",
             metavar="CLICKS",
-            help="click log: session topic document rank clicked; with --shown, one row per click",
+            help="click log: session topic document rank clicked; with --shown, one row per click; "
+            "or UBI events",
         )
         parser.add_argument(
             "--queries",
             metavar="FILE",
-            help="topics whose queries count (id and text); CLICKS is then TripClick's log (JSON "
-            "lines)",
+            help="topics whose queries count (id and text), for TripClick's log (JSON lines) and "
+            "UBI events",
+        )
+        parser.add_argument(
+            "--ubi-queries",
+            metavar="FILE",
+            help="UBI queries, for UBI events without query text or impressions",
         )
         parser.add_argument(
             "--shown",
@@ -131,21 +185,30 @@ class Command(FileCommand):
         clicks: str,
         shown: str | None,
         queries: str | None,
+        ubi_queries: str | None,
         output: str | None,
         **given: Any,
     ) -> Values:
         if shown and queries:
             raise BadInput("--shown and --queries are for two forms of logs, expected one of them")
-        counts = (
-            read_clicks(clicks, shown=shown)
-            if queries is None
-            else read_tripclick(clicks, queries=queries)
+        try:
+            options = Options.of(given)
+        except ValueError as error:
+            raise BadInput(str(error)) from None
+        counts = read_log(
+            clicks,
+            shown=shown,
+            queries=queries,
+            ubi_queries=ubi_queries,
+            min_dwell=options.min_dwell,
         )
-        for warning in counts.warnings:
-            self.warn(f"{clicks}: {warning}")
-        options = Options.of(given)
         qrels = click_labels(counts, options)
+        for warning in [*counts.warnings, *qrels.warnings]:
+            self.warn(f"{clicks}: {warning}")
         if output:
-            with write_text_atomically(output) as out:
-                write_qrels(qrels, out)
+            try:
+                with write_text_atomically(output) as out:
+                    write_qrels(qrels, out)
+            except ValueError as error:
+                raise BadInput(f"{clicks}: {error}") from None
         return compute(counts, qrels, options)

@@ -39,8 +39,11 @@ class ClickCounts:
     topics, documents: distinct IDs. topic, document: int32 (n), index into these lists.
     impressions: int64 (n), sessions in which the pair was shown. clicks: int64 (n), sessions with
     at least one click on the pair. skipped: int64 (n), sessions in which the pair was shown above a
-    clicked document and not clicked. n_sessions: distinct sessions, including those without a
-    click.
+    clicked document and not clicked. last: int64 (n), sessions in which no lower-ranked document
+    was clicked than the pair. n_sessions: distinct sessions, including those without a click.
+
+    Per pair and rank at which it was shown: rank_pair: int32 (m), index of the pair. rank: int32
+    (m), from 1. rank_impressions, rank_clicks: int64 (m), sessions as above.
     """
 
     topics: list[str]
@@ -50,6 +53,11 @@ class ClickCounts:
     impressions: NDArray[np.int64]
     clicks: NDArray[np.int64]
     skipped: NDArray[np.int64]
+    last: NDArray[np.int64]
+    rank_pair: NDArray[np.int32]
+    rank: NDArray[np.int32]
+    rank_impressions: NDArray[np.int64]
+    rank_clicks: NDArray[np.int64]
     n_sessions: int
     warnings: list[str] = field(default_factory=list)
     name: str = ""
@@ -59,10 +67,11 @@ class ClickCounts:
 
 
 class ClickTally:
-    """Counts [impressions, clicks, skipped] of each pair."""
+    """Counts of each pair: [impressions, clicks, skipped, last], and [impressions, clicks] by rank."""
 
     def __init__(self) -> None:
         self.pairs: dict[tuple[str, str], list[int]] = {}
+        self.ranks: dict[tuple[str, str], dict[int, list[int]]] = {}
 
     def session(self, topic: str, ranking: dict[str, int], clicked: set[str]) -> None:
         """Add a session.
@@ -71,10 +80,15 @@ class ClickTally:
         """
         last = max((ranking[document] for document in clicked), default=0)
         for document, rank in ranking.items():
-            count = self.pairs.setdefault((topic, document), [0, 0, 0])
+            pair = (topic, document)
+            count = self.pairs.setdefault(pair, [0, 0, 0, 0])
+            at_rank = self.ranks.setdefault(pair, {}).setdefault(rank, [0, 0])
             count[0] += 1
+            at_rank[0] += 1
             if document in clicked:
                 count[1] += 1
+                count[3] += rank == last
+                at_rank[1] += 1
             elif rank < last:
                 count[2] += 1
 
@@ -87,7 +101,15 @@ class ClickTally:
             document: i
             for i, document in enumerate(dict.fromkeys(document for _, document in pairs))
         }
-        counts = np.array([self.pairs[pair] for pair in pairs], np.int64).reshape(len(pairs), 3)
+        counts = np.array([self.pairs[pair] for pair in pairs], np.int64).reshape(len(pairs), 4)
+        by_rank = np.array(
+            [
+                (number, rank, *self.ranks[pair][rank])
+                for number, pair in enumerate(pairs)
+                for rank in sorted(self.ranks[pair])
+            ],
+            np.int64,
+        ).reshape(-1, 4)
         return ClickCounts(
             topics=list(topics),
             documents=list(documents),
@@ -96,6 +118,11 @@ class ClickTally:
             impressions=counts[:, 0],
             clicks=counts[:, 1],
             skipped=counts[:, 2],
+            last=counts[:, 3],
+            rank_pair=by_rank[:, 0].astype(np.int32),
+            rank=by_rank[:, 1].astype(np.int32),
+            rank_impressions=by_rank[:, 2],
+            rank_clicks=by_rank[:, 3],
             n_sessions=n_sessions,
             warnings=warnings,
             name=name,

@@ -29,6 +29,7 @@ from assay.formats.streams import PeekableStream, Source, display_name
 from assay.formats.topic_scores import ALL_TOPICS
 from assay.formats.topics import ID_NAMES
 from assay.formats.topics import TEXT_NAMES as QUERY_NAMES
+from assay.formats.ubi import detect_ubi, find_packed_ubi
 from assay.formats.unsupported import detect_unsupported
 
 N_LINES = 200
@@ -136,6 +137,8 @@ def guess_kind(
         return DetectedKind(
             (FileKind.JUDGEMENTS, export_kind) if export_kind == FileKind.QRELS else (export_kind,)
         )
+    if detect_ubi(text):
+        return DetectedKind((FileKind.CLICKS, FileKind.QRELS))
     if text[0] in "{[":
         unread = detect_unsupported(text)
         return DetectedKind((FileKind(unread),)) if unread else _guess_json(text)
@@ -161,7 +164,7 @@ def _read_head(path: str | os.PathLike[str]) -> bytes:
 def _guess_archive(path: str | os.PathLike[str]) -> DetectedKind:
     """Guess the kind of an archive: a set of files, runs (by the first member), a click log with
     its rankings, or documents."""
-    if find_packed_clicks(path):
+    if find_packed_clicks(path) or find_packed_ubi(path):
         return DetectedKind((FileKind.CLICKS, FileKind.QRELS))
     try:
         with open_zip(path, display_name(path)) as archive:

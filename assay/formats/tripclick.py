@@ -14,6 +14,7 @@ from assay.formats.clicks import ClickCounts, ClickTally
 from assay.formats.delimited import FileProblems
 from assay.formats.streams import Source, display_name, is_valid_id, iterate_lines
 from assay.formats.topics import read_topics
+from assay.formats.ubi import normalise_query
 
 LOG_FIELDS = ("SessionId", "Keywords", "Documents", "DocumentId")
 EXPECTED_RECORD = f"a JSON object with {', '.join(LOG_FIELDS)}"
@@ -43,7 +44,7 @@ def read_tripclick(
     that are not in the list are left out with a warning that counts them. Raises FormatError for a
     line that is not such a record, and for two topics with the same text.
     """
-    topics = _read_query_ids(queries, queries_name)
+    topics = map_queries_to_topics(queries, queries_name)
     called = display_name(path, name)
     mistakes = FileProblems(called)
     showings: dict[ResultList, set[str]] = {}
@@ -55,7 +56,7 @@ def read_tripclick(
         if record is None:
             mistakes.add(line, "no clicks", EXPECTED_RECORD, text)
             continue
-        topic = topics.get(_normalise_query(record["Keywords"]))
+        topic = topics.get(normalise_query(record["Keywords"]))
         shown = tuple(dict.fromkeys(str(document) for document in record["Documents"]))
         clicked = str(record["DocumentId"])
         if topic is None:
@@ -106,16 +107,13 @@ def _parse_record(text: str) -> dict[str, Any] | None:
     return value if all(map(is_valid_id, ids)) else None
 
 
-def _normalise_query(text: str) -> str:
-    return " ".join(text.casefold().split())
-
-
-def _read_query_ids(queries: Source, name: str | None) -> dict[str, str]:
-    """Return the topic ID of each query text."""
+def map_queries_to_topics(queries: Source, name: str | None = None) -> dict[str, str]:
+    """Return {normalised query: topic ID} of a topics file. Raises FormatError for two topics with
+    the same text."""
     mistakes = FileProblems(display_name(queries, name))
     topics: dict[str, str] = {}
     for topic in read_topics(queries, name=name):
-        first = topics.setdefault(_normalise_query(topic.text), topic.topic)
+        first = topics.setdefault(normalise_query(topic.text), topic.topic)
         if first != topic.topic:
             mistakes.add(
                 topic.line,

@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from assay.labels.clicks import CLICK_MODEL_CHOICES
 from assay.pools.batches import DEFAULT_AUDIT, DEFAULT_SIZE, BatchGoal
 from assay.pools.pool_kinds import MAX_AUDIT, MAX_IN_BATCH, SELECTION_CHOICES
 from assay.pools.stages import MAX_STAGES, STRATA_KINDS
@@ -120,14 +121,14 @@ class NewUploadSerializer(StrictSerializer):
         help_text="qrels: source of the labels, judgements or clicks",
     )
     click_model = serializers.ChoiceField(
-        choices=["dctr", "raw"],
+        choices=[name for name, _ in CLICK_MODEL_CHOICES],
         required=False,
         help_text="click log: method that turns clicks into labels",
     )
     thresholds = serializers.ListField(
-        child=serializers.FloatField(min_value=0, max_value=1),
+        child=serializers.FloatField(min_value=0),
         required=False,
-        help_text="click log with dctr: ascending rates above which the grade is 2, 3, ...",
+        help_text="click log, except with raw: ascending estimates above which the grade is 2, 3, ...",
     )
 
     OPTIONS = {

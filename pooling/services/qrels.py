@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -18,20 +17,15 @@ from assay.formats.detect import FileKind, detect_kind
 from assay.formats.qrels import load_qrels, read_qrels, save_qrels
 from assay.formats.quepid import detect_query_form, read_ratings
 from assay.formats.streams import PeekableStream, strip_suffixes
-from assay.labels.clicks import make_dctr_labels, make_raw_labels
+from assay.formats.ubi import detect_ubi, find_packed_ubi, read_packed_ubi, read_ubi
+from assay.labels.clicks import make_click_labels
 from assay.number_words import format_count
-from pooling.models import Collection, Qrels
+from pooling.models import Collection, Qrels, Upload
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob, Refused
 from pooling.services import uploads
 from pooling.services.matching import check_ids, map_query_texts
 from pooling.services.stored_columns import store_columns_for_row
-
-CLICK_LABEL_MAKERS: dict[str, Callable[..., QrelsColumns]] = {
-    "raw": make_raw_labels,
-    "dctr": make_dctr_labels,
-}
-"""Functions that convert a click log's counts to labels, by name."""
 
 
 @jobs.register_job_kind("import qrels")
@@ -40,43 +34,15 @@ def import_qrels(work: ClaimedJob) -> dict[str, Any]:
     """Inspect or import uploaded qrels.
 
     Options: name (default: the file's), kind (judged or clicks), lenient. For a click log, which is
-    converted to labels: click_model (dctr or raw) and thresholds (for dctr: ascending rates).
+    converted to labels: click_model (a name of CLICK_MODEL_CHOICES) and thresholds (ascending,
+    except for raw).
     Returns the report: facts, grades, warnings, notes, stored.
     """
     upload = uploads.get_upload(work)
     options = work.parameters["options"]
     collection = upload.collection
     name = (options.get("name") or strip_suffixes(upload.name)).strip()[:200]
-    is_packed = (
-        find_packed_clicks(upload.file.path) is not None
-    )  # two files in one archive, which no other reader accepts
-    by_text = (
-        not is_packed
-        and detect_query_form(PeekableStream(upload.file.path, name=upload.name).head) == "ratings"
-    )
-    log = (
-        is_packed
-        or detect_kind(upload.file.path, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
-        == FileKind.CLICKS
-    )
-    if is_packed:
-        grades = _make_click_labels(
-            read_packed_clicks(upload.file.path, max_bytes=settings.MAX_UNPACKED_BYTES),
-            name,
-            options,
-        )
-    else:
-        with uploads.open_upload(upload, work) as feed:
-            if log:
-                grades = _make_click_labels(
-                    read_clicks(feed, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES),
-                    name,
-                    options,
-                )
-            elif by_text:
-                grades = read_ratings(feed, name=name)
-            else:
-                grades = read_qrels(feed, name=name, lenient=bool(options.get("lenient")))
+    grades, log, by_text = _read_grades(upload, work, name, options)
     translated: dict[str, int] = {}
     left_out: list[str] = []
     if by_text:
@@ -130,16 +96,36 @@ def import_qrels(work: ClaimedJob) -> dict[str, Any]:
     return final
 
 
+def _read_grades(
+    upload: Upload, work: ClaimedJob, name: str, options: dict[str, Any]
+) -> tuple[QrelsColumns, bool, bool]:
+    """Return (grades, whether they are from a click log, whether their topics are query texts)."""
+    path, most = upload.file.path, settings.MAX_UNPACKED_BYTES
+    if find_packed_clicks(path):
+        counts = read_packed_clicks(path, max_bytes=most)
+        return _make_click_labels(counts, name, options), True, False
+    if find_packed_ubi(path):
+        return _make_click_labels(read_packed_ubi(path, max_bytes=most), name, options), True, True
+    head = PeekableStream(path, name=upload.name).head
+    is_ubi = bool(detect_ubi(head.decode("utf-8", "replace")))
+    is_log = is_ubi or detect_kind(path, name=upload.name, max_bytes=most) == FileKind.CLICKS
+    with uploads.open_upload(upload, work) as feed:
+        if is_log:
+            read = read_ubi if is_ubi else read_clicks
+            counts = read(feed, name=upload.name, max_bytes=most)
+            return _make_click_labels(counts, name, options), True, is_ubi
+        if detect_query_form(head) == "ratings":
+            return read_ratings(feed, name=name), False, True
+        return read_qrels(feed, name=name, lenient=bool(options.get("lenient"))), False, False
+
+
 def _make_click_labels(counts: ClickCounts, name: str, options: dict[str, Any]) -> QrelsColumns:
     """Convert a click log to labels by the selected rule."""
     model = options.get("click_model") or "dctr"
-    given = (
-        {"thresholds": tuple(options["thresholds"])}
-        if options.get("thresholds") and model == "dctr"
-        else {}
-    )
     try:
-        grades = CLICK_LABEL_MAKERS[model](counts, name=name, **given)
+        grades = make_click_labels(
+            counts, model, thresholds=options.get("thresholds") or None, name=name
+        )
     except ValueError as error:
         raise Refused(str(error)) from None
     warnings = [

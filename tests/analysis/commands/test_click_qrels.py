@@ -46,7 +46,7 @@ def test_the_table_shows_grades_and_shares(tmp_path: Path) -> None:
     assert ["0", "3", "0.7500"] in [line.split() for line in out.splitlines()]
 
 
-@pytest.mark.parametrize("rates", ["0.3,0.04", "0.04,0.04", "x", "", "0.1,2", "nan"])
+@pytest.mark.parametrize("rates", ["0.3,0.04", "0.04,0.04", "x", "", "0,-1", "nan", "inf"])
 def test_thresholds_must_be_ascending_rates(tmp_path: Path, rates: str) -> None:
     with pytest.raises(WrongArguments, match="ascending rates"):
         run("click_qrels", *files(tmp_path, log=LOG), "--thresholds", rates)
@@ -156,3 +156,88 @@ def test_a_line_that_is_no_record_and_two_topics_of_one_text_are_refused_with_th
     assert status == 2
     assert "topic q3 has the text of topic q2" in err
     assert refused("click_qrels", clicks, "--queries", queries, "--shown", queries)[0] == 2
+
+
+UBI_QUERIES = {"q1": "Red  shoes", "q2": "red shoes", "q3": "hats"}
+
+
+def ubi_events(*rows: tuple[str, str, str, int]) -> str:
+    """(action, query ID, document, position) as UBI events."""
+    return "".join(
+        json.dumps(
+            {
+                "action_name": action,
+                "query_id": query,
+                "user_query": UBI_QUERIES[query],
+                "event_attributes": {
+                    "object": {"object_id": document},
+                    "position": {"ordinal": position},
+                    "dwell_time": 10 * position,
+                },
+            }
+        )
+        + "\n"
+        for action, query, document, position in rows
+    )
+
+
+EVENTS = ubi_events(
+    ("impression", "q1", "a", 1),
+    ("impression", "q1", "b", 2),
+    ("click", "q1", "b", 2),
+    ("impression", "q2", "a", 1),
+    ("click", "q2", "a", 1),
+    ("impression", "q3", "c", 1),
+)
+
+
+def test_ubi_events_are_labelled_under_their_queries_or_under_topics(tmp_path: Path) -> None:
+    events, topics = files(tmp_path, events=EVENTS, topics="7\tred shoes\n")
+    target = tmp_path / "qrels.txt"
+    found = run("click_qrels", events, "--output", str(target))
+    assert target.read_text() == "hats 0 c 0\nred_shoes 0 a 3\nred_shoes 0 b 3\n"
+    assert (found["sessions"], found["clicks"]) == (3, 2)
+    run("click_qrels", events, "--queries", topics, "--output", str(target))
+    assert target.read_text() == "7 0 a 3\n7 0 b 3\n"
+    run("click_qrels", events, "--min-dwell", "15", "--output", str(target))
+    assert target.read_text() == "hats 0 c 0\nred_shoes 0 a 0\nred_shoes 0 b 3\n"
+
+
+@pytest.mark.parametrize(
+    ("model", "labels", "thresholds"),
+    [
+        # clicks / expected clicks: a 1 / (2 x 1/3), b 1 / 1, c 0
+        ("coec", "hats 0 c 0\nred_shoes 0 a 2\nred_shoes 0 b 1\n", [1.0, 2.0]),
+        # last clicks / examinations: a 1 / 2, b 1 / 1, c never examined
+        ("sdbn", "red_shoes 0 a 3\nred_shoes 0 b 3\n", [0.04, 0.3]),
+        # b was shown at rank 2 only, where no other clicked document was; a 1 / 2 at rank 1
+        ("pbm", "hats 0 c 0\nred_shoes 0 a 3\n", [0.04, 0.3]),
+    ],
+)
+def test_each_click_model_gives_qrels(
+    tmp_path: Path, model: str, labels: str, thresholds: list[float]
+) -> None:
+    (events,) = files(tmp_path, events=EVENTS)
+    target = tmp_path / "qrels.txt"
+    found = run("click_qrels", events, "--click-model", model, "--output", str(target))
+    assert target.read_text() == labels
+    assert (found["click_model"], found["thresholds"]) == (model, thresholds)
+
+
+def test_options_that_a_log_or_model_does_not_have_are_refused(tmp_path: Path) -> None:
+    log, events, shown = files(tmp_path, log=LOG, events=EVENTS, shown=SHOWN)
+    for arguments, says in [
+        ([log, "--min-dwell", "3"], "--ubi-queries and --min-dwell are for UBI events"),
+        ([events, "--shown", shown], "--shown is for tables of clicks"),
+        ([log, "--thresholds", "0.5,2"], "a threshold of 2 for dctr, expected rates from 0 to 1"),
+    ]:
+        status, out, err = refused("click_qrels", *arguments)
+        assert (status, out) == (2, "")
+        assert says in err
+
+
+def test_two_queries_with_one_topic_id_need_topics(tmp_path: Path) -> None:
+    (events,) = files(tmp_path, events=EVENTS.replace("hats", "red_shoes"))
+    status, _, err = refused("click_qrels", events)
+    assert status == 2
+    assert "two queries have the topic ID red_shoes; give a file of topics with --queries" in err

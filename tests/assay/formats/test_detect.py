@@ -72,6 +72,8 @@ EXAMPLES = {
     "clicks": [
         "session\ttopic\tdocument\trank\tclicked\n1\t1\td\t1\t0\n",
         "session\tquery_id\trank\tdoc_id\n",
+        '{"action_name": "click", "query_id": "q", "event_attributes": {}}\n',
+        '{"index": {}}\n{"query_id": "q", "user_query": "x", "query": "{}"}\n',
     ],
     "pool": [
         "topic\tdocument\tbest_rank\tpriority\truns\n1\td\t1\t9\ta:1\n",

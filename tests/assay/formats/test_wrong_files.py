@@ -38,6 +38,7 @@ from assay.formats.sets import read_fira_config
 from assay.formats.topic_scores import read_topic_scores
 from assay.formats.topics import read_topics
 from assay.formats.tripclick import read_tripclick
+from assay.formats.ubi import find_packed_ubi, read_packed_ubi, read_ubi
 from tests.assay.formats import test_hostile
 from tests.assay.formats.test_detect import EXAMPLES
 from tests.assay.formats.test_hostile import PIECES, READERS
@@ -91,6 +92,11 @@ def smallest_release() -> bytes:
     )
 
 
+UBI_EVENT = (
+    b'{"action_name": "impression", "query_id": "s1", "user_query": "red", "event_attributes": '
+    b'{"object": {"object_id": "d1"}, "position": {"ordinal": 1}, "dwell_time": 2.5}}\n'
+)
+UBI_QUERY = b'{"query_id": "s1", "user_query": "red", "query_response_hit_ids": ["d1", "d2"]}\n'
 OWN = {
     "TripClick": b'{"SessionId": "s", "Keywords": "some text", "Documents": ["a", "b"], "DocumentId": "a"}\n',
     "bundle": b'{"name": "b", "query_doc_pairs": [{"query_text": "red", "doc_id": "d", "position": 1, '
@@ -104,6 +110,9 @@ OWN = {
     "umbrela": b'{"qid": "t1", "docid": "d1", "judgment": 2}\n{"qid": "t1", "docid": "d2", "judgment": 0}\n',
     "topic scores": b"r1 AP t1 0.5\nr1 AP t2 .25\nr1 AP all 0.375\n",
     "names": b"name,email\nAda,ada@example.org\nBob,bob@example.org\n",
+    "UBI": UBI_EVENT,
+    "UBI queries": UBI_QUERY,
+    "packed UBI": zipped(events__json=UBI_EVENT, queries__json=UBI_QUERY),
     "packed clicks": zipped(
         clicks__tsv=b"session\tquery_id\trank\tdoc_id\ns\t1\t1\ta\n",
         shown__tsv=b"query_id\trank\tdoc_id\n1\t1\ta\n1\t2\tb\n",
@@ -147,6 +156,13 @@ def packed_log(stream) -> None:
     read_packed_clicks(stream)
 
 
+def packed_ubi(stream) -> None:
+    if find_packed_ubi(stream) is None:
+        raise FormatError.single("given", None, "no UBI archive", "two files")
+    stream.seek(0)
+    read_packed_ubi(stream)
+
+
 def release(stream) -> None:
     with open_release(stream, name="given"):
         pass
@@ -164,6 +180,9 @@ MORE = {
     "topic scores": read_topic_scores,
     "TripClick": lambda f: read_tripclick(f, queries=io.BytesIO(QUERIES)),
     "packed clicks": packed_log,
+    "UBI": read_ubi,
+    "UBI queries": lambda f: read_ubi(io.BytesIO(UBI_EVENT), queries=f),
+    "packed UBI": packed_ubi,
     "release": release,
     "campaign file": campaign_file,
     "known pairs": known_pairs,

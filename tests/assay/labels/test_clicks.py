@@ -8,7 +8,7 @@ import pytest
 from assay.column_types import QrelsColumns
 from assay.formats.clicks import ClickCounts, read_clicks
 from assay.formats.qrels import write_qrels
-from assay.labels.clicks import make_dctr_labels, make_raw_labels
+from assay.labels.clicks import make_click_labels
 from tests.assay.comparison.rankings_by_hand import Grades, grades_by_topic
 
 
@@ -29,13 +29,13 @@ def test_raw_is_1_for_clicked_and_0_for_passed_over_above_a_click(tmp_path: Path
     counts = log(
         tmp_path, "s1 t a 1 0", "s1 t b 2 1", "s1 t c 3 0", "s2 t a 1 0", "s2 t d 2 0", "s3 u a 1 0"
     )
-    assert labels(make_raw_labels(counts)) == {"t": {"a": 0, "b": 1}}
+    assert labels(make_click_labels(counts, "raw")) == {"t": {"a": 0, "b": 1}}
 
 
 def test_raw_is_1_for_a_document_passed_over_once_and_clicked_once(tmp_path: Path) -> None:
-    assert labels(make_raw_labels(log(tmp_path, "s1 t a 1 0", "s1 t b 2 1", "s2 t a 1 1"))) == {
-        "t": {"a": 1, "b": 1}
-    }
+    assert labels(
+        make_click_labels(log(tmp_path, "s1 t a 1 0", "s1 t b 2 1", "s2 t a 1 1"), "raw")
+    ) == {"t": {"a": 1, "b": 1}}
 
 
 def test_dctr_grades_are_ranges_of_clicks_per_impression(tmp_path: Path) -> None:
@@ -53,15 +53,15 @@ def test_dctr_grades_are_ranges_of_clicks_per_impression(tmp_path: Path) -> None
     ]
     expected = {"never": 0, "low": 1, "on4": 1, "above4": 2, "on30": 2, "above30": 3, "all": 3}
     counts = log(tmp_path, *rows)
-    assert labels(make_dctr_labels(counts)) == {"t": expected}
-    assert labels(make_dctr_labels(counts, thresholds=[0.5])) == {
+    assert labels(make_click_labels(counts)) == {"t": expected}
+    assert labels(make_click_labels(counts, thresholds=[0.5])) == {
         "t": expected | {"above4": 1, "on30": 1, "above30": 1, "all": 2}
     }
 
 
 def test_thresholds_must_ascend(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="ascend"):
-        make_dctr_labels(log(tmp_path, "s1 t a 1 1"), thresholds=[0.3, 0.04])
+        make_click_labels(log(tmp_path, "s1 t a 1 1"), thresholds=[0.3, 0.04])
 
 
 @pytest.mark.data
@@ -72,7 +72,7 @@ def test_the_simulated_log_of_nfcorpus_gives_the_expected_qrels(
     folder = data_folder / "nfcorpus" / "sim-clicks"
     counts = read_clicks(str(folder / "clicks.tsv.gz"), shown=str(folder / "shown.tsv.gz"))
     assert (counts.n_sessions, int(counts.clicks.sum())) == (30_000, 19_245)
-    qrels = make_dctr_labels(counts) if model == "dctr" else make_raw_labels(counts)
+    qrels = make_click_labels(counts, model)
     out = io.StringIO()
     write_qrels(qrels, out)
     expected = (folder / f"expected.qrels.{model}.txt").read_text().splitlines()

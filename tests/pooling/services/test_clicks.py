@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 
 import pytest
 from django.urls import reverse
 
-from pooling.models import Job
+from pooling.models import Job, Topic
 from pooling.services.qrels import load_grades
 from tests.pooling.conftest import bring_in, run
 from tests.pooling.views.test_pages import send
@@ -123,3 +124,52 @@ def test_rates_that_are_none_are_refused(client, collection, manager):
     response = send(client, collection, LOG.encode(), kind="qrels", thresholds="0.6, 0.4")
     assert response.status_code == 400
     assert "ascending rates" in response.json()["error"]
+
+
+def ubi(action: str, document: str, position: int) -> str:
+    return json.dumps(
+        {
+            "action_name": action,
+            "query_id": "s1",
+            "event_attributes": {
+                "object": {"object_id": document},
+                "position": {"ordinal": position},
+            },
+        }
+    )
+
+
+EVENTS = "\n".join([ubi("impression", "a", 1), ubi("impression", "b", 2), ubi("click", "b", 2)])
+
+
+def test_ubi_events_and_queries_in_a_zip_are_matched_to_topics_by_their_text(collection, manager):
+    Topic.objects.create(collection=collection, topic_id="7", text="Red shoes", position=0)
+    queries = json.dumps({"query_id": "s1", "user_query": "red  shoes"})
+    data = packed(events=EVENTS, queries=queries)
+    job = bring_in(collection, "qrels", data, name="log.zip", click_model="sdbn", user=manager)
+    assert job.report["stored"], job.report
+    grades = load_grades(collection.qrels.get())
+    assert (grades.topics, labels(collection)) == (["7"], {"a": 0, "b": 3})
+    assert collection.qrels.get().kind == "clicks"
+
+
+def test_ubi_events_with_query_texts_need_no_other_file(collection, manager):
+    Topic.objects.create(collection=collection, topic_id="7", text="red shoes", position=0)
+    events = EVENTS.replace('"query_id"', '"user_query": "red shoes", "query_id"')
+    bring_in(collection, "qrels", events, name="log.json", click_model="coec", user=manager)
+    assert load_grades(collection.qrels.get()).topics == ["7"]
+
+
+def test_thresholds_that_the_model_does_not_have_are_refused(client, collection, manager):
+    client.force_login(manager)
+    for model, status in (("coec", 201), ("dctr", 400)):
+        response = send(
+            client,
+            collection,
+            LOG.encode(),
+            name=f"{model}.tsv",
+            kind="qrels",
+            click_model=model,
+            thresholds="1, 2",
+        )
+        assert response.status_code == status
