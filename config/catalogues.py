@@ -240,7 +240,7 @@ def find_mistakes(catalog: Catalog) -> Iterator[str]:
         english, texts = plural_forms(message.id), plural_forms(message.string)
         wanted = set(PLACEHOLDER_PATTERN.findall(" ".join(english)))
         if message.fuzzy:
-            yield f"somebody has to look at this translation: {english[0]}"
+            yield f"fuzzy translation, check it: {english[0]}"
         if not all(texts) or len(texts) < (catalog.num_plurals if message.pluralizable else 1):
             yield f"not translated: {english[0]}"
         for text in filter(None, texts):

@@ -129,7 +129,7 @@ def test_a_fuzzy_translation_is_refused() -> None:
     catalog = Catalog(locale="de")
     catalog.add("a", "b", flags=["fuzzy"])
     (sentence,) = catalogues.find_mistakes(catalog)
-    assert sentence == "somebody has to look at this translation: a"
+    assert sentence == "fuzzy translation, check it: a"
 
 
 def test_arabic_has_its_six_forms() -> None:

@@ -194,7 +194,7 @@ def _special_pair_faults(campaign: Campaign) -> list[str]:
         balance_slots(pair, n)
         if kept != (pair.needed, pair.started):
             faults.append(
-                f"{pair}: needs {kept[0]} and started is {kept[1]}, settled anew {pair.needed} and {pair.started}"
+                f"{pair}: needs {kept[0]} and started is {kept[1]}, recomputed {pair.needed} and {pair.started}"
             )
     return faults
 

@@ -51,7 +51,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
             pk=parse_row_id(request.POST.get("link")),
         )
         results_links.revoke_results_link(link, actor=request.user)
-        messages.success(request, _("Link withdrawn. It no longer gives access to the results."))
+        messages.success(request, _("Link revoked. It no longer gives access to the results."))
         return redirect("campaign-readers", slug)
     elif action == "remove":
         accounts.remove_member(

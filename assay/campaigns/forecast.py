@@ -157,7 +157,7 @@ class Forecaster:
         ) * MINUTE_SECONDS, n_short
 
     def _weekend_words(self, late: float) -> str:
-        assert self.pace is not None, "asked only where there is a forecast"
+        assert self.pace is not None, "called only if a forecast exists"
         history = self.pace.history
         if (
             history.exposure[~history.calendar.working].any()

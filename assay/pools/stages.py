@@ -64,7 +64,7 @@ def check_budgets(budgets: Sequence[float]) -> list[float]:
         raise ValueError("stages must be ascending shares of the pool above 0 and up to 1")
     if len(given) > MAX_STAGES:
         raise ValueError(
-            f"more than {MAX_STAGES} stages; with so many checks, chance findings become likely"
+            f"more than {MAX_STAGES} stages; with more checks, chance findings become likely"
         )
     return given
 

@@ -231,7 +231,7 @@ def test_a_campaign_is_duplicated_without_its_judgements(
     ) == (1, 0)
 
 
-def test_the_results_are_read_by_a_link_until_it_is_withdrawn(
+def test_the_results_are_read_by_a_link_until_it_is_revoked(
     signed_in_page: Callable[..., Page], new_context: Callable[..., BrowserContext]
 ) -> None:
     campaign = make_campaign(name="Spring", n_topics=2, n_documents=3, judgements_per_pair=2)
@@ -266,8 +266,8 @@ def test_the_results_are_read_by_a_link_until_it_is_withdrawn(
         ], part
 
     page.on("dialog", lambda dialog: dialog.accept())
-    hands.press("Withdraw the link for Steering group")
-    hands.told("Link withdrawn")
+    hands.press("Revoke the link for Steering group")
+    hands.told("Link revoked")
     answer = guest.goto(address)
     assert answer is not None
     assert answer.status == 410

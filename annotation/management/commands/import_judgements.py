@@ -59,7 +59,7 @@ class Command(DatabaseCommand):
             type=parse_positive,
             default=2,
             metavar="N",
-            help="lowest relevant grade (default 2)",
+            help="minimum relevant grade (default 2)",
         )
         parser.add_argument(
             "--grade-names",

@@ -43,7 +43,7 @@ DAY = timedelta(days=1)
 RETRY_AFTER = timedelta(hours=1)
 MAX_TEXT = 2000
 STARTING_TEXT = (
-    "there are documents waiting for your judgement. Could you go on with them in the next days? "
+    "there are documents waiting for your judgement. Could you continue with them in the next few days? "
     "Thank you for your work."
 )
 

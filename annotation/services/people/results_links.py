@@ -29,7 +29,7 @@ def create_results_link(campaign: Campaign, *, name: str, days: int, actor: User
     ):
         raise CampaignError(
             _(
-                "The campaign has the maximum of %(most)s results links. Withdraw one that is "
+                "The campaign has the maximum of %(most)s results links. Revoke one that is "
                 "no longer needed."
             )
             % {"most": MAX_LINKS}

@@ -147,9 +147,9 @@ export class Questions {
       {},
       t("Send question"),
       " ",
-      make("kbd", {}, "Ctrl"),
+      make("kbd", {}, t("Ctrl")),
       " ",
-      make("kbd", {}, "Enter"),
+      make("kbd", {}, t("Enter")),
     );
     this.form = make(
       "form.stack",
