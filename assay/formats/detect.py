@@ -296,8 +296,9 @@ def _guess_columns(rows: list[list[str]]) -> DetectedKind | None:
 def _are_topic_scores(rows: list[list[str]], *, whole: bool) -> bool:
     """Return whether four columns are a run, a measure, a topic and a value: means over `all`
     topics, or fractions where run and measure repeat."""
-    return any(row[2] == ALL_TOPICS for row in rows) or (
-        not whole and 2 * len({(row[0], row[1]) for row in rows}) <= len(rows)
+    scores = [row for row in rows if len(row) == 4]
+    return any(row[2] == ALL_TOPICS for row in scores) or (
+        not whole and 2 * len({(row[0], row[1]) for row in scores}) <= len(scores)
     )
 
 

@@ -32,6 +32,7 @@ EXAMPLES = {
     "rubrics": ['{"qid": "a1", "rubrics": [{"criterion": "Explains.", "weight": 4.0}]}\n'],
     "leaderboard": [
         "r1 nuggets 28 1\nr2 nuggets 28 2\nr1 nuggets all 1\nr2 nuggets all 2\n",
+        "r1 nuggets 28 1\n" * 9 + "r2 nuggets all 1\n r2\n",
         "r1 nuggets 28 .5\nr1 nuggets 29 .25\nr2 nuggets 28 1\nr2 nuggets 29 0\n",
     ],
     "answers": [
