@@ -277,11 +277,11 @@ def _guess_columns(rows: list[list[str]]) -> DetectedKind | None:
             return DetectedKind((FileKind.MACHINE_LABELS,))
         return DetectedKind((FileKind.POOL, FileKind.RUN) if trectools else (FileKind.RUN,))
     if mostly(lambda row: len(row) == 4 and _is_number(row[3])):
-        zeros = mostly(lambda row: row[1].lower() in ("0", "q0"))
-        whole = mostly(lambda row: _is_whole(row[3]))
+        zeros = mostly(lambda row: len(row) == 4 and row[1].lower() in ("0", "q0"))
+        whole = mostly(lambda row: len(row) == 4 and _is_whole(row[3]))
         if not zeros and _are_topic_scores(rows, whole=whole):
             return DetectedKind((FileKind.LEADERBOARD,))
-        if not zeros and mostly(lambda row: row[2].isdigit()):
+        if not zeros and mostly(lambda row: len(row) == 4 and row[2].isdigit()):
             return DetectedKind((FileKind.RUN,) if not whole else (FileKind.RUN, FileKind.QRELS))
         return (
             DetectedKind((FileKind.QRELS,) if zeros else (FileKind.QRELS, FileKind.RUN))
