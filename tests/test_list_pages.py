@@ -43,7 +43,7 @@ NO_LISTS = {
     "analysis/_report_table.html": "a table of a report, sorted in the page and downloaded whole",
     "analysis/export_difference.html": "measures and runs of one comparison",
     "analysis/labels.html": "statistics of one campaign, one a row",
-    "analysis/progress.html": "what is in hand at the moment",
+    "analysis/overview.html": "what is in hand at the moment",
     "analysis/report.html": "the files of one report",
     "analysis/_times.html": "the slowest of one campaign",
     "annotation/account.html": "one's own browsers and tokens",

@@ -179,6 +179,8 @@ def _with_depth(said: dict[str, str], now: CampaignProgress) -> dict[str, str]:
 def _forecast_headline(campaign: Campaign, now: CampaignProgress, said: dict[str, str]) -> Headline:
     ahead = now.forecast
     if ahead.expected is None:
+        if not now.counted:
+            return Headline(_("No judgements yet."), "info")
         if ahead.possible_from is None:
             return Headline(_("No forecast: %(share)s judged.") % said, "info")
         said["day"] = format_day(ahead.possible_from)

@@ -9,6 +9,7 @@ from analysis.dashboard.views import (
     home,
     labels,
     live_strip,
+    overview,
     people,
     people_actions,
     progress,
@@ -17,7 +18,7 @@ from analysis.dashboard.views import (
 
 urlpatterns = [
     path("", home.page, name="home"),
-    path("campaigns/<slug:slug>/", progress.page, name="campaign"),
+    path("campaigns/<slug:slug>/", overview.page, name="campaign"),
     path("campaigns/<slug:slug>/live", live_strip.live_figures, name="campaign-live"),
     path("campaigns/<slug:slug>/planning", progress.planning_page, name="campaign-planning"),
     path(

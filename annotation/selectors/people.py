@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib.auth.models import User
+from django.db.models import F, Q, QuerySet
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotation.models import Campaign, Membership
+from annotation.models import Campaign, Invitation, Membership
+from annotation.models.members import MAX_INVITATION_LENGTH
 from annotation.selectors.annotator_quotas import annotator_quotas
 from annotation.selectors.paused_annotators import format_status_reason
 
@@ -87,3 +90,21 @@ def get_managed_campaigns(user: User) -> list[Campaign]:
         .select_related("collection", "pool", "created_by__profile")
         .order_by("-created_at")
     )
+
+
+def get_open_invitations(campaign: Campaign) -> QuerySet[Invitation]:
+    """Return invitations that are neither withdrawn nor expired and have uses left. Their end can
+    be used as `ends` for ordering."""
+    ends = Coalesce(F("expires_at"), F("created_at") + MAX_INVITATION_LENGTH)  # Invitation.ends_at
+    valid = campaign.invitations.annotate(ends=ends).filter(
+        revoked_at=None, ends__gt=timezone.now()
+    )
+    return valid.filter(Q(max_uses=None) | Q(n_uses__lt=F("max_uses")))
+
+
+def get_shared_invitation(campaign: Campaign) -> Invitation | None:
+    """Return the newest open invitation that anyone can use to join as an annotator."""
+    shared = get_open_invitations(campaign).filter(
+        role=Membership.Role.ANNOTATOR, name="", email=""
+    )
+    return shared.order_by("-created_at").first()

@@ -354,6 +354,8 @@ def _people_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     problems: list[str] = []
     if action == "link" and link_form.is_valid():
         accounts.create_invitation(campaign=campaign, actor=request.user, **link_form.cleaned_data)
+        if request.POST.get("back") == "campaign":
+            return redirect("campaign", campaign.slug)
         return redirect("campaign-step", campaign.slug, "people")
     if action == "names" and names_form.is_valid():
         upload = names_form.cleaned_data["file"]

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from django.db.models import F, Q
-from django.db.models.functions import Coalesce
 from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.models import Campaign, Membership
-from annotation.models.members import MAX_INVITATION_LENGTH
+from annotation.selectors.people import get_open_invitations
 from pooling.platform.listing import ListPage, RowFilter
 
 
 def invitations_page(request: HttpRequest, campaign: Campaign) -> ListPage:
     """Return open invitations, newest first: neither withdrawn nor expired, and with uses left."""
-    ends = Coalesce(
-        F("expires_at"), F("created_at") + MAX_INVITATION_LENGTH
-    )  # same as Invitation.ends_at
-    valid = campaign.invitations.alias(ends=ends).filter(revoked_at=None, ends__gt=timezone.now())
     return ListPage(
         request,
-        valid.filter(Q(max_uses=None) | Q(n_uses__lt=F("max_uses"))),
+        get_open_invitations(campaign),
         search=("name", "email", "code"),
         sort={
             "for": "name",
             "role": "role",
             "used": "n_uses",
-            "ends": ends,
+            "ends": "ends",
             "made": "created_at",
         },
         choices=[

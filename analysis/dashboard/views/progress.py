@@ -1,4 +1,4 @@
-"""Overview: state of the campaign and its forecast. Planning page, and requests for stopping
+"""Parts of the overview: figures, charts and tables. Planning page, and requests for stopping
 advice."""
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST
 
-from analysis.dashboard import agreement_metrics, planning_options
+from analysis.dashboard import planning_options
 from analysis.dashboard import progress as selectors
 from analysis.dashboard.forecast_unavailable import forecast_unavailable_reason
 from analysis.dashboard.headline import (
@@ -28,10 +28,8 @@ from analysis.dashboard.headline import (
     is_surely_late,
     translate_level_word,
 )
-from analysis.dashboard.home_summary import get_home_figures
-from analysis.dashboard.to_do_list import ToDoKind, build_to_do_list
 from analysis.judgements import interim_checks
-from analysis.judgements.live import REFRESH, CampaignSnapshot, get_snapshot
+from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from annotation.models import Campaign, Lease, Pair
 from annotation.permissions import get_managed_campaign
 from annotation.services.campaigns.depth import full_depth_reason
@@ -51,39 +49,6 @@ MAX_ROWS = 25
 SHOWN_HALF_DAYS = 28
 CHART_WIDTH = 720.0
 """Width in pixels of the chart of the overview, which takes two of three columns."""
-
-
-@login_required
-@require_safe
-def page(request: HttpRequest, slug: str) -> HttpResponse:
-    campaign = get_managed_campaign(request, slug)
-    if campaign.state == Campaign.State.DRAFT:
-        return redirect("campaign-settings", slug)
-    live = get_snapshot(campaign)
-    now = selectors.compute_progress(campaign, live=live)
-    known, jobs = get_home_figures([campaign])
-    job = agreement_metrics.refresh_alpha_if_due(campaign, live)
-    for one in jobs if job is None else [*jobs, job]:
-        send(one)
-    recommended = planning_options.get_recommended_option(campaign, live)
-    context = {
-        **state_context(campaign, now, selectors.compute_activity(campaign, live, now)),
-        **progress_charts(campaign, live, now),
-        "tab": "progress",
-        "as_of": live.as_of,
-        "alpha": agreement_metrics.latest_alpha(campaign, live),
-        "refresh": None if campaign.state == Campaign.State.CLOSED else REFRESH,
-        "to_do": [
-            item
-            for item in build_to_do_list([campaign], known)
-            if recommended is None or item.kind != ToDoKind.DEADLINE_AT_RISK
-        ],
-        "may_invite": campaign.state != Campaign.State.CLOSED,
-        "recommended": recommended,
-        "stalled": list_stalled_pairs(campaign, live),
-        "leases": list_live_leases(campaign),
-    }
-    return render_page(request, "analysis/progress.html", context)
 
 
 def state_context(

@@ -125,7 +125,7 @@ class TestUndefinedIsSaid:
         campaign = make_campaign(deadline=timezone.now() + timedelta(days=2))
         assert (
             "No judgements yet. Forecast available after two working days and 20 judgements."
-            in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/"))
+            in text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/live"))
         )
 
     def test_kappa_of_somebody_who_shares_no_pair(self):
@@ -268,7 +268,7 @@ class TestProgress:
         campaign = make_campaign(n_topics=2, n_documents=1, judgements_per_pair=2)
         client = manager_of(campaign)
         assert "52 more topics are not shown." in " ".join(
-            text_of(client.get(f"/campaigns/{campaign.slug}/")).split()
+            text_of(client.get(f"/campaigns/{campaign.slug}/results/")).split()
         )
         judge(make_annotator(campaign), 1)
         assert "The 52 most complete topics are not shown." in " ".join(
@@ -317,6 +317,7 @@ class TestProgress:
 
     def test_a_live_lease_says_why_the_pair_was_served(self):
         campaign = make_campaign()
+        judge(make_annotator(campaign), 1)
         lease = scheduling.claim_pair(make_annotator(campaign))
         text = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/"))
         assert progress.describe_claim_reason(lease.why) in text

@@ -1,0 +1,79 @@
+"""Overview of a campaign."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from analysis.dashboard import agreement_metrics, planning_options
+from analysis.dashboard.home_summary import get_home_figures
+from analysis.dashboard.progress import compute_activity, compute_progress
+from analysis.dashboard.to_do_list import ToDoKind, build_to_do_list
+from analysis.dashboard.views.progress import (
+    list_live_leases,
+    list_stalled_pairs,
+    progress_charts,
+    state_context,
+)
+from analysis.judgements.live import REFRESH, CampaignSnapshot, get_snapshot
+from annotation.models import Campaign
+from annotation.permissions import get_managed_campaign
+from annotation.selectors.people import get_shared_invitation
+from pooling.platform.page_files import render_page
+from pooling.tasks import send
+
+
+@login_required
+@require_safe
+def page(request: HttpRequest, slug: str) -> HttpResponse:
+    campaign = get_managed_campaign(request, slug)
+    if campaign.state == Campaign.State.DRAFT:
+        return redirect("campaign-settings", slug)
+    live = get_snapshot(campaign)
+    if campaign.state != Campaign.State.CLOSED and not len(live.rows):
+        return _render_waiting(request, campaign, live)
+    now = compute_progress(campaign, live=live)
+    known, jobs = get_home_figures([campaign])
+    job = agreement_metrics.refresh_alpha_if_due(campaign, live)
+    for one in jobs if job is None else [*jobs, job]:
+        send(one)
+    recommended = planning_options.get_recommended_option(campaign, live)
+    context = {
+        **state_context(campaign, now, compute_activity(campaign, live, now)),
+        **progress_charts(campaign, live, now),
+        "tab": "progress",
+        "as_of": live.as_of,
+        "alpha": agreement_metrics.latest_alpha(campaign, live),
+        "refresh": None if campaign.state == Campaign.State.CLOSED else REFRESH,
+        "to_do": [
+            item
+            for item in build_to_do_list([campaign], known)
+            if recommended is None or item.kind != ToDoKind.DEADLINE_AT_RISK
+        ],
+        "may_invite": campaign.state != Campaign.State.CLOSED,
+        "recommended": recommended,
+        "stalled": list_stalled_pairs(campaign, live),
+        "leases": list_live_leases(campaign),
+    }
+    return render_page(request, "analysis/overview.html", context)
+
+
+def _render_waiting(
+    request: HttpRequest, campaign: Campaign, live: CampaignSnapshot
+) -> HttpResponse:
+    """Show how annotators join, before the first judgement."""
+    now = compute_progress(campaign, live=live)
+    invitation = get_shared_invitation(campaign)
+    context = {
+        **state_context(campaign, now, compute_activity(campaign, live, now)),
+        "tab": "progress",
+        "hours": now.needed * campaign.expected_seconds / 3600,
+        "invitation": invitation,
+        "invitation_url": invitation
+        and request.build_absolute_uri(reverse("join", args=[invitation.token])),
+        "to_do": build_to_do_list([campaign], {}),
+    }
+    return render_page(request, "analysis/overview_waiting.html", context)
