@@ -17,6 +17,7 @@ from annotation.core.control_pairs import suggest_grades
 from annotation.core.limits import MAX_VALUES
 from annotation.core.presets import PRESETS, Preset
 from annotation.fields import MomentField, check_future
+from annotation.selectors.example_pairs import choose_example_pairs
 from annotation.services.campaigns.campaign_files import format_gold_table, read_gold_file
 from annotation.services.campaigns.control_pairs import MAX_FROM_FILE, GradesInDoubt, qrels_to_rows
 from pooling.models import Collection, Pool, Qrels
@@ -26,6 +27,19 @@ MAX_FILE_BYTES = 8_000_000
 """Maximum size of a file of known pairs in bytes."""
 
 
+PREFILLED = ("judgements_per_pair", "target_per_annotator")
+"""Fields that show the values of the preset."""
+KEPT_FIELDS = (
+    "name",
+    "collection",
+    "pool",
+    "preset",
+    "values_of",
+    *PREFILLED,
+    "deadline",
+    "with_link",
+)
+"""Fields that are kept while the user uploads files for a new campaign."""
 MAX_KEPT_CHARACTERS = 2_000_000
 """Maximum number of characters of the rows that the page keeps while it asks for their grades."""
 
@@ -185,15 +199,18 @@ class NewCampaignForm(KnownPairsFields):
         min_value=1,
         max_value=MAX_VALUES["judgements_per_pair"],
         required=False,
-        help_text=_("Default: the preset's value."),
+        help_text=_("Different annotators who grade each pair."),
     )
     target_per_annotator = forms.IntegerField(
         label=_("Target per annotator"),
         min_value=0,
         max_value=MAX_VALUES["target_per_annotator"],
         required=False,
-        help_text=_("Default: the preset's value. Enter 0 for no target."),
+        help_text=_("Judgements. Enter 0 for no target."),
     )
+    values_of = forms.CharField(
+        required=False, widget=forms.HiddenInput
+    )  # the preset whose values the page shows
     deadline = MomentField(
         required=False, help_text=_("In your time zone. Leave empty for no deadline.")
     )
@@ -227,8 +244,8 @@ class NewCampaignForm(KnownPairsFields):
 
     @staticmethod
     def beginning(user: User, asked: Mapping[str, str]) -> dict[str, Any]:
-        """Return the initial values: the pool or collection of the address, and the collection's
-        name."""
+        """Return the initial values: the pool or collection that was asked for, the collection's
+        name, and the values of the preset. asked: text by name of the field."""
         mine = (
             Collection.objects.all()
             if user.is_superuser
@@ -241,31 +258,98 @@ class NewCampaignForm(KnownPairsFields):
             .first()
         )
         number = asked.get("collection", "")
-        collection = pool.collection if pool else mine.filter(pk=parse_row_id(number)).first()
-        name = collection.name if collection else ""
-        return {
+        collection = mine.filter(pk=parse_row_id(number)).first()
+        if pool and collection and pool.collection_id != collection.pk:
+            pool = None
+        if pool:
+            collection = pool.collection
+        elif collection:
+            pools = list(collection.pools.filter(n_pairs__gt=0)[:2])
+            pool = pools[0] if len(pools) == 1 else None
+        preset = PRESETS.get(asked.get("preset", "")) or next(iter(PRESETS.values()))
+        texts = {
+            name: value
+            for name, value in asked.items()
+            if name.startswith(("guidelines-", "example-"))
+        }
+        return texts | {
             "pool": pool,
             "collection": collection,
-            "name": name,
-            "preset": next(iter(PRESETS)),
-            "with_link": True,
+            "name": asked.get("name") or (collection.name if collection else ""),
+            "preset": preset.key,
+            "values_of": preset.key,
+            "deadline": asked.get("deadline") or None,
+            "with_link": "values_of" not in asked or bool(asked.get("with_link")),
+            **{name: _shown_value(asked, name, preset) for name in PREFILLED},
         }
+
+    @property
+    def chosen_preset(self) -> Preset:
+        return PRESETS.get(self["preset"].value() or "") or next(iter(PRESETS.values()))
+
+    @property
+    def chosen_pool(self) -> Pool | None:
+        value = str(self["pool"].value() or "")
+        choices: Any = self.fields["pool"]
+        pool: Pool | None = choices.queryset.filter(pk=parse_row_id(value)).first()
+        return pool
+
+    def kept_values(self) -> dict[str, str]:
+        """Return what the user has typed, without files and unchanged guidelines."""
+        unchanged = {f"guidelines-{one.key}": one.guidelines for one in PRESETS.values()}
+        return {
+            name: value
+            for name, value in self.data.items()
+            if name in KEPT_FIELDS
+            or name.startswith("example-")
+            or (name in unchanged and "\n".join(value.splitlines()) != unchanged[name].rstrip("\n"))
+        }
+
+    def examples(self) -> list[dict[str, Any]]:
+        """Return the example pairs of the chosen pool, each with the grade and reason given."""
+        pool = self.chosen_pool
+        given = self.data or self.initial
+        return [
+            {
+                "pair": pair,
+                "grade": given.get(f"example-{pair.entry}-grade", ""),
+                "reason": given.get(f"example-{pair.entry}-reason", ""),
+            }
+            for pair in (choose_example_pairs(pool) if pool and pool.n_pairs else ())
+        ]
+
+    def guidelines_with_examples(self, preset: Preset) -> str:
+        """Return the guidelines for this preset and, below them, the graded example pairs."""
+        names = {str(grade["value"]): grade["name"] for grade in preset.settings["scale"]}
+        shown = [
+            f"**“{one['pair'].query}”, document “{' '.join(one['pair'].title.split())}”.** "
+            f"*{names[one['grade']]}*{_reason_after_colon(one['reason'])}"
+            for one in self.examples()
+            if one["grade"] in names
+        ]
+        text = self.guidelines_of(preset).rstrip()
+        return "\n\n".join([text, f"## {_('Examples')}", *shown]) if shown else text
 
     def guidelines_of(self, preset: Preset) -> str:
         """Return the guidelines for this preset on the page: the edited text, or else the
         preset's."""
-        given = self.data.get(f"guidelines-{preset.key}")
+        given = (self.data or self.initial).get(f"guidelines-{preset.key}")
         return preset.guidelines if given is None else "\n".join(str(given).splitlines())
 
     @property
     def at_once(self) -> bool:
-        return bool(self.data.get("way"))
+        return self.data.get("way") == "once"
 
     def clean_deadline(self) -> datetime | None:
         return check_future(self.cleaned_data["deadline"])
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
+        shown = PRESETS.get(data.get("values_of", ""))
+        if shown and shown.key != data.get("preset"):  # without JavaScript they do not follow
+            for name in PREFILLED:
+                if data.get(name) == shown.settings[name]:
+                    data[name] = None
         collection, pool = data.get("collection"), data.get("pool")
         if not self.at_once or collection is None:
             return data
@@ -301,7 +385,7 @@ class NewCampaignForm(KnownPairsFields):
         preset = PRESETS[data["preset"] or next(iter(PRESETS))]
         return {
             "preset": preset,
-            "guidelines": self.guidelines_of(preset),
+            "guidelines": self.guidelines_with_examples(preset),
             **{name: data[name] for name in ("name", "collection", "pool", "with_link")},
             "settings": {name: data[name] for name in names if data[name] is not None},
             "known": self.rows(),
@@ -309,3 +393,17 @@ class NewCampaignForm(KnownPairsFields):
             "n_gold": data["n_gold"] or 0,
             "n_qualification": data["n_qualification"] or 0,
         }
+
+
+def _shown_value(asked: Mapping[str, str], name: str, preset: Preset) -> Any:
+    """Return the value that the user typed, or else the preset's. The value of the preset shown
+    before was not typed."""
+    typed, before = asked.get(name, ""), PRESETS.get(asked.get("values_of", ""))
+    if typed == "" or (before and typed == str(before.settings[name])):
+        return preset.settings[name]
+    return typed
+
+
+def _reason_after_colon(reason: str) -> str:
+    flat = " ".join(reason.split())
+    return f": {flat}" if flat else "."

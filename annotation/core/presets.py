@@ -15,8 +15,8 @@ from annotation.core.scale import SHAPES
 
 @dataclass(frozen=True)
 class Preset:
-    """A preset. settings: fields of a campaign, as in `create_campaign`. source: origin of the
-    grades and rules."""
+    """A preset, named by the task. settings: fields of a campaign, as in `create_campaign`. source:
+    origin of the grades and rules."""
 
     key: str
     title: str
@@ -106,9 +106,9 @@ PRESETS = {
     for preset in (
         Preset(
             "tripjudge",
-            "TripJudge",
-            "Four grades, three judgements per pair, strictly by rank, full documents without passages.",
-            "Althammer et al. 2022, TripJudge",
+            "Graded, three judgements",
+            "Four grades, majority vote, full documents. For collections that others will use.",
+            "as TripJudge (Althammer et al. 2022)",
             {
                 "scale": FOUR_GRADES,
                 "threshold": 2,
@@ -122,12 +122,9 @@ PRESETS = {
         ),
         Preset(
             "fira",
-            "FiRA",
-            (
-                "Four grades, three judgements per pair, passages required from “Partial”, and texts "
-                "that start at a different sentence for each annotator."
-            ),
-            "Hofstätter et al. 2020, FiRA",
+            "Graded with marked passages",
+            "Four grades. Annotators mark the words that answer. Slower, and easier to check.",
+            "as FiRA (Hofstätter et al. 2020)",
             {
                 "scale": FOUR_GRADES,
                 "threshold": 2,
@@ -140,9 +137,9 @@ PRESETS = {
         ),
         Preset(
             "trec",
-            "TREC",
-            "Four grades of the Deep Learning track, one judgement per pair, long topic blocks.",
-            "Craswell et al. 2020, overview of the TREC 2019 Deep Learning track",
+            "One judgement per pair",
+            "Four grades, long blocks of one topic. Fast, and consistent within a topic.",
+            "as the TREC 2019 Deep Learning track (Craswell et al. 2020)",
             {
                 "scale": TREC_GRADES,
                 "threshold": 2,
@@ -156,8 +153,8 @@ PRESETS = {
         Preset(
             "binary",
             "Relevant or not",
-            "Two grades, three judgements per pair, so that there is always a majority.",
-            "the two grades of the first TREC qrels",
+            "Two grades, three judgements, so that there is always a majority. For a quick comparison.",
+            "as the first TREC qrels",
             {
                 "scale": TWO_GRADES,
                 "threshold": 1,

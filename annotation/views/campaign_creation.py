@@ -3,6 +3,7 @@ file."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import messages
@@ -13,8 +14,9 @@ from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotation.core.cost_estimate import estimate_workload
 from annotation.core.presets import PRESETS
-from annotation.forms_campaign_creation import KnownPairsForm, NewCampaignForm
+from annotation.forms_campaign_creation import PREFILLED, KnownPairsForm, NewCampaignForm
 from annotation.models import Campaign
 from annotation.permissions import can_create, get_managed_campaign
 from annotation.selectors.qualification import get_single_key_warnings
@@ -25,16 +27,38 @@ from assay.formats.errors import FormatError
 from pooling.permissions import SignedInRequest
 from pooling.platform.page_files import render_page
 
+KEPT_KEY = "new_campaign"
+"""Session key of what was typed for a new campaign before the user left to upload files."""
+DEFAULT_SECONDS: float = Campaign._meta.get_field("expected_seconds").default
+
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: SignedInRequest) -> HttpResponse:
-    """Create a campaign from a preset and a pool, ready to try and open. Without `way`, create an
-    empty one to set up step by step."""
+    """Create a campaign from a preset and a pool, ready to try and open.
+
+    way: `once` creates it, `files` keeps what was typed and leads to the collections, `discard`
+    forgets it. Without `way`, an empty campaign is created to set up step by step. A GET with the
+    values of fields returns the page for them, from which the browser takes the parts that change.
+    """
     if not can_create(request):
         raise PermissionDenied(_("You can't create campaigns. Ask an administrator for the right."))
-    first = NewCampaignForm.beginning(request.user, request.GET)
+    kept = request.session.get(KEPT_KEY, {})
+    if "pool" in request.GET and "collection" not in request.GET:
+        kept = {name: value for name, value in kept.items() if name not in ("pool", "collection")}
+    first = NewCampaignForm.beginning(request.user, kept | request.GET.dict())
     form = NewCampaignForm(request.user, request.POST or None, request.FILES or None, initial=first)
+    way = request.POST.get("way")
+    if way == "discard":
+        request.session.pop(KEPT_KEY, None)
+        return redirect("campaign-new")
+    if way == "files":
+        request.session[KEPT_KEY] = form.kept_values()
+        messages.info(
+            request,
+            _("What you entered for the new campaign is kept. Return to it with New campaign."),
+        )
+        return redirect("collections")
     if request.method == "POST" and form.is_valid():
         if not form.at_once:
             campaign = service.create_campaign(
@@ -50,6 +74,7 @@ def new(request: SignedInRequest) -> HttpResponse:
         except (CampaignError, FormatError) as error:
             form.add_error(None, str(error))
         else:
+            request.session.pop(KEPT_KEY, None)
             if taken is not None:
                 messages.info(request, taken.sentence())
                 warn_of_single_key(request, campaign)
@@ -57,12 +82,58 @@ def new(request: SignedInRequest) -> HttpResponse:
     context = {
         "form": form,
         "presets": [(preset, form.guidelines_of(preset)) for preset in PRESETS.values()],
+        "examples": form.examples(),
+        "grades": form.chosen_preset.settings["scale"],
+        "cost": estimate_cost(form),
+        "is_restored": bool(kept),
     }
     return render_page(
         request,
         "annotation/campaign_new.html",
         context,
         status=400 if form.errors or form.doubt else 200,
+    )
+
+
+@dataclass(frozen=True)
+class CampaignCost:
+    """The cost of a campaign. annotators: needed to reach the target, None without a target.
+    hours_each: per annotator. cheaper: hours with one judgement per pair less, None with one."""
+
+    n_pairs: int
+    per_pair: int
+    judgements: int
+    hours: float
+    seconds: float
+    annotators: int | None
+    hours_each: float | None
+    cheaper: float | None
+
+
+def estimate_cost(form: NewCampaignForm) -> CampaignCost | None:
+    """Return the cost of the campaign on the page, or None without a pool or with wrong numbers."""
+    pool = form.chosen_pool
+    numbers = [str(form[name].value() or 0) for name in PREFILLED]
+    if (
+        pool is None
+        or not pool.n_pairs
+        or not all(one.isascii() and one.isdigit() for one in numbers)
+    ):
+        return None
+    settings = form.chosen_preset.settings
+    per_pair, target = int(numbers[0]) or settings["judgements_per_pair"], int(numbers[1])
+    seconds = settings.get("expected_seconds", DEFAULT_SECONDS)
+    work = estimate_workload(pool.n_pairs, per_pair=per_pair, target=target)
+    hours = work.judgements * seconds / 3600
+    return CampaignCost(
+        n_pairs=pool.n_pairs,
+        per_pair=per_pair,
+        judgements=work.judgements,
+        hours=hours,
+        seconds=seconds,
+        annotators=work.annotators,
+        hours_each=min(target, pool.n_pairs) * seconds / 3600 if target else None,
+        cheaper=hours * (per_pair - 1) / per_pair if per_pair > 1 else None,
     )
 
 
