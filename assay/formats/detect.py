@@ -27,7 +27,7 @@ from assay.formats.quepid import detect_query_form
 from assay.formats.sets import find_role
 from assay.formats.streams import PeekableStream, Source, display_name
 from assay.formats.topic_scores import ALL_TOPICS
-from assay.formats.topics import ID_NAMES
+from assay.formats.topics import ID_NAMES, QUERY_SET
 from assay.formats.topics import TEXT_NAMES as QUERY_NAMES
 from assay.formats.ubi import detect_ubi, find_packed_ubi
 from assay.formats.unsupported import detect_unsupported
@@ -191,6 +191,8 @@ def _guess_markup(text: str) -> DetectedKind:
 
 
 def _guess_json(text: str) -> DetectedKind:
+    if QUERY_SET in text or '"queryText"' in text:
+        return DetectedKind((FileKind.TOPICS,))
     if '"query_doc_pairs"' in text:
         return DetectedKind((FileKind.JUDGEMENTS, FileKind.SET))
     if re.search(r'"(candidates|passage)"\s*:', text[:20_000]) and '"query"' in text:

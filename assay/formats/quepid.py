@@ -1,5 +1,5 @@
-"""Read grades and runs of search-tuning tools: Quepid's ratings and snapshots, LTR files, and Rated
-Ranking Evaluator JSON.
+"""Read grades and runs of search-tuning tools: Quepid's ratings and snapshots, LTR files, Rated
+Ranking Evaluator JSON, and judgement lists of OpenSearch's Search Relevance.
 
 These formats identify topics by query text. `topics` (text -> ID) provides IDs. Otherwise the text
 is used as the ID.
@@ -24,13 +24,21 @@ from assay.formats.streams import (
     PeekableStream,
     Source,
     display_name,
+    is_valid_id,
     iterate_lines,
     read_json,
     strip_suffixes,
 )
 from assay.number_words import format_count
 
-LTR_PATTERN = re.compile(r"(-?\d+)\s+qid:(\S+)\s+(?:\d+:\S+\s+)*#\s*(\S+)\s+(.*\S)\s*")
+LTR_PATTERN = re.compile(r"(-?\d+)\s+qid:(\S+)\s+(?:\d+:\S+\s+)*#\s*(\S+)(?:\s+(.*\S))?\s*")
+LTR_QUERY_PATTERN = re.compile(r"#\s*qid:([^\s:]+):\s*(?:\*:)?(.*\S)\s*")
+LEADING_COMMENTS = re.compile(rb"(?:#[^\n]*\n\s*)+")
+JUDGMENT_LIST = b'"judgmentRatings"'
+WHOLE_EXPECTED = (
+    "a whole number; grades are not rounded: choose a grade of your scale for each fraction"
+)
+JUDGMENT_EXPECTED = '{"query": "red shoes", "ratings": [{"docId": "d1", "rating": "2"}]}'
 Grade = tuple[int, str, str, int]
 """Line number, query text, document and grade."""
 
@@ -39,8 +47,8 @@ Found = TypeVar("Found", QrelsColumns, RunColumns)
 
 
 def detect_query_form(head: bytes) -> str:
-    """Return the format of a file that identifies topics by query text: `ratings` (CSV, LTR, RRE),
-    `snapshot`, or an empty string for any other file."""
+    """Return the format of a file that identifies topics by query text: `ratings` (CSV, LTR, RRE,
+    OpenSearch), `snapshot`, or an empty string for any other file."""
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     first = text.split(b"\n", 1)[0].decode("utf-8", "replace").replace('"', "")
     names = normalise_names(first.split(","))
@@ -48,11 +56,16 @@ def detect_query_form(head: bytes) -> str:
         return "ratings"
     if {"snapshot_name", "query_text", "doc_id", "doc_position"} <= set(names):
         return "snapshot"
-    if re.match(rb"-?\d+\s+qid:", text) or (
-        text[:1] in (b"{", b"[") and b"relevant_documents" in text
+    if _is_ltr(text) or (
+        text[:1] in (b"{", b"[") and (b"relevant_documents" in text or JUDGMENT_LIST in text)
     ):
         return "ratings"
     return ""
+
+
+def _is_ltr(text: bytes) -> bool:
+    comments = LEADING_COMMENTS.match(text)
+    return re.match(rb"-?\d+\s+qid:", text[comments.end() if comments else 0 :]) is not None
 
 
 def replace_query_texts(by_query_text: Found, topics: Mapping[str, str]) -> tuple[Found, list[str]]:
@@ -108,7 +121,7 @@ def read_ratings(
     max_bytes: int | None = None,
 ) -> QrelsColumns:
     """Read grades from a Quepid ratings CSV (`query,docid,rating`), an LTR file (`rating qid:1 #
-    docid query text`) or RRE JSON, detected by content.
+    docid query text`), RRE JSON or a judgement list of OpenSearch, detected by content.
 
     Rows without a rating or document are skipped and counted. Raises FormatError for grades that
     are not whole numbers, a pair with two grades, query texts that `topics` does not have, or no
@@ -119,9 +132,10 @@ def read_ratings(
     mistakes = FileProblems(called)
     head = stream.head.lstrip()
     empty = [0]
-    if head[:1] == b"{":
-        ratings = _read_rre(stream, mistakes)
-    elif re.match(rb"-?\d+\s+qid:", head):
+    if head[:1] in (b"{", b"["):
+        read = _read_judgment_lists if JUDGMENT_LIST in head else _read_rre
+        ratings = read(stream, mistakes)
+    elif _is_ltr(head):
         ratings = _read_ltr(stream, mistakes)
     else:
         ratings = _read_ratings_csv(stream, mistakes, empty)
@@ -222,8 +236,8 @@ def read_snapshot(
 
 
 def _parse_whole(value: Any) -> int | None:
-    text = str(value).strip().removesuffix(".0")
-    return int(text) if re.fullmatch(r"-?[0-9]{1,9}", text) else None
+    text = re.fullmatch(r"(-?[0-9]{1,9})(\.0+)?", str(value).strip())
+    return int(text[1]) if text else None
 
 
 def _read_ratings_csv(
@@ -266,12 +280,21 @@ def _read_ratings_csv(
 
 
 def _read_ltr(stream: PeekableStream, mistakes: FileProblems) -> Iterator[Grade]:
+    """Yield the grades of lines `rating qid:1 # docid query text`. Comment lines `# qid:1: query
+    text` give the texts of queries whose lines have none, or something else such as a title."""
+    queries: dict[str, str] = {}
     for line, text in iterate_lines(stream, name=mistakes.file):
+        if text.lstrip().startswith("#"):
+            if named := LTR_QUERY_PATTERN.fullmatch(text.strip()):
+                queries[named[1]] = named[2]
+            continue
         parts = LTR_PATTERN.fullmatch(text.strip())
-        if parts:
-            yield line, parts[4], parts[3], int(parts[1])
+        query = parts and queries.get(parts[2], parts[4])
+        if parts and query and len(parts[1]) < 10:
+            yield line, query, parts[3], int(parts[1])
         elif text.strip():
-            mistakes.add(line, "not an LTR line", "`rating qid:1 # docid query text`", text)
+            expected = "`rating qid:1 # docid query text`, or `# qid:1: query text` above"
+            mistakes.add(line, "not an LTR line", expected, text)
 
 
 def _read_rre(stream: PeekableStream, mistakes: FileProblems) -> Iterator[Grade]:
@@ -299,3 +322,35 @@ def _read_rre(stream: PeekableStream, mistakes: FileProblems) -> Iterator[Grade]
                 )
             else:
                 yield 1, query.strip(), document.strip(), grade
+
+
+def _read_judgment_lists(stream: PeekableStream, mistakes: FileProblems) -> Iterator[Grade]:
+    """Yield the grades of every `judgmentRatings`, at any depth."""
+    waiting = [read_json(stream, mistakes.file)]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += reversed(value)
+        if not isinstance(value, dict):
+            continue
+        judged = value.get("judgmentRatings")
+        if not isinstance(judged, list):
+            waiting += reversed(value.values())
+            continue
+        for entry in judged:
+            query = entry.get("query") if isinstance(entry, dict) else None
+            ratings = entry.get("ratings") if isinstance(entry, dict) else None
+            if not is_valid_id(query) or not isinstance(ratings, list):
+                mistakes.add(None, "judgmentRatings without query or ratings", JUDGMENT_EXPECTED)
+                continue
+            for rated in ratings:
+                document = rated.get("docId") if isinstance(rated, dict) else None
+                if not is_valid_id(document):
+                    mistakes.add(None, f"a rating of {query!r} without docId", JUDGMENT_EXPECTED)
+                    continue
+                grade = _parse_whole(rated.get("rating"))
+                if grade is None:
+                    problem = f"rating {rated.get('rating')!r} of {document!r} for {query!r}"
+                    mistakes.add(None, problem, WHOLE_EXPECTED)
+                else:
+                    yield 1, str(query).strip(), str(document).strip(), grade

@@ -1,8 +1,8 @@
 """Read topics. The format is detected by content.
 
 Formats: TREC's tagged text with unclosed tags, TREC's XML, tab-separated with or without header,
-FiRA's queries, CSV with a header, JSONL (including BEIR's queries.jsonl), SMART, and one topic per
-line.
+FiRA's queries, CSV with a header, JSONL (including BEIR's queries.jsonl), query sets of OpenSearch's
+Search Relevance, SMART, and one topic per line.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from assay.formats.streams import (
     Source,
     display_name,
     iterate_lines,
+    read_json,
 )
 from assay.formats.unsupported import refuse_unsupported
 
@@ -42,6 +43,7 @@ ID_NAMES = (
 TEXT_NAMES = ("text", "title", "query_text", "query", "question", "topic_text")
 DESCRIPTION_NAMES = ("description", "desc", "information_need", "question")
 NARRATIVE_NAMES = ("narrative", "narr")
+QUERY_SET = '"querySetQueries"'
 LABEL_PATTERN = re.compile(
     r"^(?:Number|Topic|Title|Description|Narrative|Domain|Summary|Concept\(s\)|Factor\(s\)|Definition\(s\)|Nationality|Time)\s*:\s*"
 )
@@ -70,7 +72,7 @@ def read_topics(
     """Read the topics in file order.
 
     Empty text is kept (`assay.pools.topic_checks` reports it). IDs are text: "051" differs from
-    "51".
+    "51". Queries of OpenSearch (`queryText`) have no ID and get q1, q2, ...
 
     Raises FormatError with all problems: a topic without ID, a repeated ID, malformed markup other
     than TREC's, entities or document types in XML, a row with a different number of columns than
@@ -86,6 +88,8 @@ def read_topics(
     topics_read: Iterable[TopicRecord]
     if head[:1] == b"<":
         topics_read = _read_marked(stream, called)
+    elif head[:1] in (b"{", b"[") and QUERY_SET.encode() in head:
+        topics_read = _read_query_sets(stream)
     elif head[:1] == b"{":
         topics_read = _read_json_lines(stream, mistakes)
     elif re.match(rb"\.I\s+\S+\s", head):
@@ -291,19 +295,44 @@ def json_to_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def _read_query_sets(stream: PeekableStream) -> Iterator[TopicRecord]:
+    """Yield the topics of every `querySetQueries`, at any depth."""
+    waiting = [read_json(stream, stream.name)]
+    queries: list[Any] = []
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict) and isinstance(value.get("querySetQueries"), list):
+            queries += value["querySetQueries"]
+        elif isinstance(value, (dict, list)):
+            waiting += reversed(list(value.values()) if isinstance(value, dict) else value)
+    for number, query in enumerate(queries, 1):
+        if not isinstance(query, dict) or "queryText" not in query:
+            problem = f"query {number} of the query set has no queryText"
+            raise FormatError.single(stream.name, 1, problem, '{"queryText": "red shoes"}')
+        yield _make_json_topic(query, number, 1)
+
+
 def _read_json_lines(stream: PeekableStream, mistakes: FileProblems) -> Iterator[TopicRecord]:
-    for line, value in iterate_json_lines(stream, mistakes):
-        fields = {key.lower(): json_to_text(cell).strip() for key, cell in value.items()}
-        topic = next(
-            (
-                fields.pop(key)
-                for key in ("_id", "qid", "query_id", "topic_id", "topic", "id", "number", "num")
-                if key in fields
-            ),
-            "",
-        )
-        rest = _make_topic(fields.items(), line)
-        yield rest._replace(topic=topic)
+    for number, (line, value) in enumerate(iterate_json_lines(stream, mistakes), 1):
+        yield _make_json_topic(value, number, line)
+
+
+def _make_json_topic(value: dict[str, Any], number: int, line: int) -> TopicRecord:
+    """Make a topic from a JSON object. number: of the object in its file, from 1, which is the ID of
+    a query of OpenSearch."""
+    fields = {key.lower(): json_to_text(cell).strip() for key, cell in value.items()}
+    default = ""
+    if "querytext" in fields:
+        default, fields = f"q{number}", {"query": fields.pop("querytext")} | fields
+    topic = next(
+        (
+            fields.pop(key)
+            for key in ("_id", "qid", "query_id", "topic_id", "topic", "id", "number", "num")
+            if key in fields
+        ),
+        default,
+    )
+    return _make_topic(fields.items(), line)._replace(topic=topic)
 
 
 def _read_smart_topics(stream: PeekableStream) -> Iterator[TopicRecord]:

@@ -49,6 +49,8 @@ EXAMPLES = {
         "query-id\tcorpus-id\tscore\n1\td\t1\n",
     ],
     "topics": [
+        '{"name": "s", "querySetQueries": [{"queryText": "red shoes"}]}',
+        '{"queryText": "red shoes"}\n',
         "1\tred shoes\n2\tblue shoes\n",
         "<top>\n<num> Number: 1\n<title> x\n</top>",
         '<topics><topic number="1"/></topics>',

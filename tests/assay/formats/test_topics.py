@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 
 import pytest
 
@@ -162,3 +163,42 @@ def test_empty_text_is_kept_for_the_topic_check():
 def test_mistakes_are_refused_with_their_line(text, expected):
     found = problems(text)
     assert expected is None or sorted(found, key=lambda p: p[0] or 0) == expected
+
+
+QUERIES = '[{"queryText": "red  shoes"}, {"queryText": "hats", "referenceAnswer": "blue"}]'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"name": "s", "querySetQueries": ' + QUERIES + "}",
+        '{"hits": {"hits": [{"_source": {"querySetQueries": ' + QUERIES + "}}]}}",
+        '{"queryText": "red  shoes"}\n\n{"queryText": "hats", "referenceAnswer": "blue"}\n',
+    ],
+    ids=["query set", "answer of a search", "lines"],
+)
+def test_query_sets_of_opensearch_get_numbered_ids(text):
+    topics = read_topics(io.BytesIO(text.encode()))
+    assert [(one.topic, one.text, one.fields) for one in topics] == [
+        ("q1", "red shoes", {}),
+        ("q2", "hats", {"referenceanswer": "blue"}),
+    ]
+
+
+def test_a_query_of_opensearch_may_have_an_id():
+    topics = read_topics(io.BytesIO(b'{"queryText": "red", "id": "7"}\n'))
+    assert [one.topic for one in topics] == ["7"]
+
+
+def test_a_query_set_with_another_query_is_refused():
+    with pytest.raises(FormatError, match="query 2 of the query set has no queryText"):
+        read_topics(io.BytesIO(b'{"querySetQueries": [{"queryText": "a"}, "b"]}'))
+
+
+@pytest.mark.data
+def test_the_query_set_of_opensearch_is_read_as_json_reads_it(data_folder):
+    path = data_folder / "ubi/queryset.json"
+    told = json.loads(path.read_text())["querySetQueries"]
+    topics = read_topics(path)
+    assert [one.topic for one in topics] == [f"q{n}" for n in range(1, len(told) + 1)]
+    assert [one.text for one in topics] == [" ".join(one["queryText"].split()) for one in told]
