@@ -176,10 +176,9 @@ class RulesForm(forms.ModelForm):
                 "Positions are mapped back to the original text."
             ),
             "show_near_duplicates": _(
-                "If a document is very similar to one that the annotator has already graded "
-                "for this topic, the page offers to show both side by side with the "
-                "annotator's own grade. Grades of copies become consistent, but no longer "
-                "independent."
+                "If annotators have already graded a very similar document for the topic, they can "
+                "see both side by side with their own grade. Grades of copies become consistent, "
+                "but no longer independent."
             ),
             "gold_every": _(
                 "On average, one gold question or calibration pair among this many pairs."

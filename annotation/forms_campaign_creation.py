@@ -1,4 +1,4 @@
-"""Forms for creating a campaign on one page and for adding known pairs from qrels or a file."""
+"""Forms for creating a campaign on one page and for adding control pairs from qrels or a file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from pooling.models import Collection, Pool, Qrels
 from pooling.platform.requests import parse_row_id
 
 MAX_FILE_BYTES = 8_000_000
-"""Maximum size of a file of known pairs in bytes."""
+"""Maximum size of a file of control pairs in bytes."""
 
 
 PREFILLED = ("judgements_per_pair", "target_per_annotator")
@@ -55,7 +55,7 @@ class QrelsChoiceField(forms.ModelChoiceField):
 
 
 class KnownPairsFields(forms.Form):
-    """Fields for known pairs, shared by both forms. doubt: why the user must map the grades, empty
+    """Fields for control pairs, shared by both forms. doubt: why the user must map the grades, empty
     if not needed."""
 
     doubt = ""
@@ -152,7 +152,7 @@ class KnownPairsFields(forms.Form):
 
 
 class KnownPairsForm(KnownPairsFields):
-    """Known pairs of an existing campaign."""
+    """Control pairs of an existing campaign."""
 
     replace = forms.BooleanField(
         label=_("Replace selected pairs"),
@@ -378,7 +378,7 @@ class NewCampaignForm(KnownPairsFields):
         return data
 
     def wanted(self) -> dict[str, Any]:
-        """Return the values for `start_campaign`. Raises FormatError if the file of known pairs
+        """Return the values for `start_campaign`. Raises FormatError if the file of control pairs
         cannot be read."""
         data = self.cleaned_data
         names = ("judgements_per_pair", "target_per_annotator", "deadline")

@@ -27,7 +27,7 @@ class SupervisedProcess:
     name: str
     command: list[str]
     environment: dict[str, str] = field(default_factory=dict)
-    talks: bool = True  # otherwise its standard error, beside the log, is discarded
+    talks: bool = True  # otherwise its standard error, which is not the log, is discarded
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     early_deaths: int = 0

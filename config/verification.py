@@ -1,6 +1,6 @@
 """Check that the stored data agree: counters with rows, files with rows, and contents with digests.
 
-    for fault in find_faults(mend=False): print(fault.sentence)
+    for fault in find_faults(fix=False): print(fault.sentence)
 
 Nothing is changed unless requested. Then counters are recomputed from the rows, and orphan files
 are set aside, not deleted.
@@ -47,25 +47,25 @@ RECHECK_SECONDS = 1.0
 
 
 class InstallationFault(NamedTuple):
-    """A disagreement. mended: it was corrected."""
+    """A disagreement. fixed: it was corrected."""
 
     sentence: str
-    mended: bool = False
+    fixed: bool = False
 
 
-def find_faults(*, mend: bool) -> Iterator[InstallationFault]:
-    """Yield all disagreements. With mend, correct those that can be corrected without loss."""
-    yield from find_counter_faults(mend=mend)
-    yield from find_figure_faults(find_wrong_figures(), mend=mend)
-    yield from find_file_faults(mend=mend)
-    yield from find_orphan_files(mend=mend)
+def find_faults(*, fix: bool) -> Iterator[InstallationFault]:
+    """Yield all disagreements. With fix, correct those that can be corrected without loss."""
+    yield from find_counter_faults(fix=fix)
+    yield from find_figure_faults(find_wrong_figures(), fix=fix)
+    yield from find_file_faults(fix=fix)
+    yield from find_orphan_files(fix=fix)
 
 
-def find_counter_faults(*, mend: bool) -> Iterator[InstallationFault]:
+def find_counter_faults(*, fix: bool) -> Iterator[InstallationFault]:
     """Check the slots, leases, revisions and counters of every campaign, each as of one moment."""
     for campaign in Campaign.objects.order_by("slug"):
         sentences = recheck_transient_faults(campaign)
-        if sentences and mend:
+        if sentences and fix:
             recount_campaign(campaign)
             left = set(recheck_transient_faults(campaign))
             yield from (
@@ -100,14 +100,12 @@ def check_in_snapshot(campaign: Campaign) -> tuple[list[str], list[str]]:
         ], kept_figures.deferred_faults(now)
 
 
-def find_figure_faults(
-    figures: Iterable[WrongFigure], *, mend: bool
-) -> Iterator[InstallationFault]:
+def find_figure_faults(figures: Iterable[WrongFigure], *, fix: bool) -> Iterator[InstallationFault]:
     for wrong in figures:
-        yield InstallationFault(wrong.sentence, mend and wrong.fix())
+        yield InstallationFault(wrong.sentence, fix and wrong.fix())
 
 
-def find_file_faults(*, mend: bool) -> Iterator[InstallationFault]:
+def find_file_faults(*, fix: bool) -> Iterator[InstallationFault]:
     """Check that the files named by rows exist and match the rows' digests and other data."""
     for model, fields in list_file_fields().items():
         for row in model._default_manager.order_by("pk").iterator():
@@ -127,7 +125,7 @@ def find_file_faults(*, mend: bool) -> Iterator[InstallationFault]:
                         f"{model._meta.verbose_name} {row.pk} ({row}): the content of {name} has changed"
                     )
                 elif name:
-                    yield from find_own_file_faults(row, field, mend=mend)
+                    yield from find_own_file_faults(row, field, fix=fix)
     for report in Report.objects.exclude(files={}).order_by("pk").only("title", "files").iterator():
         for name in report.files.values():
             if not file_storage.exists(name):
@@ -136,7 +134,7 @@ def find_file_faults(*, mend: bool) -> Iterator[InstallationFault]:
                 )
 
 
-def find_own_file_faults(row: Any, field: str, *, mend: bool) -> Iterator[InstallationFault]:
+def find_own_file_faults(row: Any, field: str, *, fix: bool) -> Iterator[InstallationFault]:
     """Compare a row's data with its file, which exists."""
     try:
         wrong = find_wrong_file_figures(row, field)
@@ -145,7 +143,7 @@ def find_own_file_faults(row: Any, field: str, *, mend: bool) -> Iterator[Instal
             f"{row._meta.verbose_name} {row.pk} ({row}): {getattr(row, field).name} cannot be read: {error}"
         )
     else:
-        yield from find_figure_faults(wrong, mend=mend)
+        yield from find_figure_faults(wrong, fix=fix)
 
 
 def list_file_fields() -> dict[type[Model], list[str]]:
@@ -172,7 +170,7 @@ def compute_content_digest(row: Any, field: str) -> str:
     return ""
 
 
-def find_orphan_files(*, mend: bool) -> Iterator[InstallationFault]:
+def find_orphan_files(*, fix: bool) -> Iterator[InstallationFault]:
     """Yield files that no row names, left by a process that was killed between writing a file and
     its row."""
     named = list_named_files()
@@ -183,12 +181,12 @@ def find_orphan_files(*, mend: bool) -> Iterator[InstallationFault]:
             or time.time() - changed_at < MIN_FILE_AGE_SECONDS
         ):
             continue
-        if mend:
+        if fix:
             target = Path(settings.DATA_DIR) / QUARANTINE_FOLDER / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(file_storage.path(name), target)
             file_storage.delete(name)
-        yield InstallationFault(f"{name} ({n_bytes:,} bytes) is not referenced", mend)
+        yield InstallationFault(f"{name} ({n_bytes:,} bytes) is not referenced", fix)
 
 
 def list_named_files() -> set[str]:

@@ -40,7 +40,7 @@ ALPHA_MAX_AGE = timedelta(minutes=10)
 MIN_PAIRS = 10
 MAX_GROUPS = 15
 MAX_ANNOTATORS = 100
-"""Maximum number of annotators for whom alpha without them is computed."""
+"""Maximum number of annotators with an alpha without them."""
 LENGTH_RANGES = [(0, 100), (100, 200), (200, 400), (400, 800), (800, None)]
 """Ranges of document length in words: lower limit (inclusive), upper limit (exclusive)."""
 
@@ -300,7 +300,7 @@ class OverlapPlan:
     """The annotation overlap planned by a campaign, and the overlap reached.
 
     common, partners: the rule, or the default rule if `planned` is false. partners_of: each
-    annotator with the number of others with whom they share at least `common` pairs. everyone:
+    annotator with the number of others that share at least `common` pairs. everyone:
     number of calibration pairs. everyone_cost: judgements that these need beyond the usual number
     per pair.
     """

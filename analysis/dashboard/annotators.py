@@ -101,7 +101,7 @@ class AnnotatorSummary:
     @property
     def kappa(self) -> float | None:
         """Return pairwise kappa with the others. It is undefined below MIN_SHARED shared pairs,
-        because a perfect agreement on three pairs is no evidence."""
+        because a perfect agreement on three pairs is not evidence."""
         agreement = self.agreement
         return (
             None

@@ -263,7 +263,7 @@ def _people_items(
 
 
 def _rule_pause_items(campaign: Campaign, paused: list[tuple[str, int]]) -> list[ToDoItem]:
-    """Build the items of annotators whom the time rule paused. paused: (pseudonym, number of
+    """Build the items of annotators paused by the time rule. paused: (pseudonym, number of
     too-fast judgements that caused the pause)."""
     if not paused:
         return []

@@ -285,7 +285,7 @@ def _newest_judgement_id() -> int:
 def _read_all_rows(
     campaign: Campaign, moment: float, audit: int, pairs: PairColumns | None = None
 ) -> CampaignSnapshot:
-    """Read all rows. pairs: the known pairs, if they are unchanged."""
+    """Read all rows. pairs: the pairs read before, if they are unchanged."""
     top = _newest_judgement_id()
     pairs = read_pairs(campaign) if pairs is None else pairs
     members: dict[int, int] = {}

@@ -266,9 +266,8 @@ def is_applicable(
         )
     if not is_sampled(campaign):
         says = _(
-            "human labels can be corrected only if they come from a random sample, and this "
-            "campaign's pool is not sampled; draw a sampled pool from the same runs after "
-            "freezing the LLM judge"
+            "the pool of this campaign is not a random sample; freeze the LLM judge, then draw a "
+            "sampled pool from the same runs"
         )
         raise Refused(says)
     return True

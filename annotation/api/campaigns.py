@@ -45,7 +45,7 @@ PRUNE = OpenApiParameter(
     "prune",
     bool,
     description=(
-        "remove annotators without judgements whom `people` does not list, and withdraw "
+        "remove annotators without judgements that `people` does not list, and withdraw "
         "invitations that the document does not list"
     ),
 )

@@ -1,7 +1,7 @@
 """The grades of a campaign: 2 to 9, each with a name, an explanation, an example, a key and a
 shape.
 
-    Scale(grades, threshold)                    values, names, table size and lowest relevant grade
+    Scale(grades, threshold)                    values, names, table size and minimum relevant grade
     find_scale_problems(scale, threshold=...)   errors in a scale that a user entered
 """
 

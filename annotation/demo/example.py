@@ -31,12 +31,12 @@ SETTINGS = {
 """The example's keys of the campaign file that differ from those of the campaign to try judging."""
 FILL_JOB = "fill example"
 QRELS = Path(__file__).with_name("qrels.txt")
-"""Grades of the pairs in the demo's pool, described in README.md beside it."""
+"""Grades of the pairs in the demo's pool, described in README.md in the same folder."""
 N_ANNOTATORS, KINDS, SEED = 14, {"reliable": 13.0, "clicker": 1.0}, 3
 
 
 def recruit(example: Campaign) -> list[SimulatedAnnotator]:
-    """Return the example's annotators, of whom one grades at random."""
+    """Return the example's annotators, one of which grades at random."""
     return recruit_annotators(example, N_ANNOTATORS, weights=KINDS, seed=SEED)
 
 

@@ -142,7 +142,7 @@ class Lease(models.Model):
         Membership, on_delete=models.CASCADE, related_name="leases", db_index=False
     )
     state = models.CharField(max_length=10, choices=State, default=State.LIVE)
-    takes_slot = models.BooleanField(default=True, help_text="false for gold and everyone pairs")
+    takes_slot = models.BooleanField(default=True, help_text="false for control pairs")
     served_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     ended_at = models.DateTimeField(null=True, blank=True)

@@ -168,7 +168,7 @@ class ResultsLink(models.Model):
     token is stored."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="results_links")
-    name = models.CharField(max_length=100, help_text="for whom it is")
+    name = models.CharField(max_length=100, help_text="recipient")
     digest = models.CharField(max_length=64, unique=True)
     expires_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True, blank=True)

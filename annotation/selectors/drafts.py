@@ -27,7 +27,7 @@ TIME_SETTINGS = (
 
 class DraftContradiction(NamedTuple):
     """A contradiction. step: key of the settings step that can fix it, or `gold` for the page of
-    known pairs."""
+    control pairs."""
 
     step: str
     says: str

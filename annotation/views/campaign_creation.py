@@ -1,4 +1,4 @@
-"""Pages for creating a campaign at once, duplicating one, and adding known pairs from qrels or a
+"""Pages for creating a campaign at once, duplicating one, and adding control pairs from qrels or a
 file."""
 
 from __future__ import annotations

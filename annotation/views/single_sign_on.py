@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 @never_cache
 @require_safe
 def by_header(request: HttpRequest) -> HttpResponse:
-    """Sign in the user whom the trusted proxy names in a header. The header is ignored from any
+    """Sign in the user that the trusted proxy names in a header. The header is ignored from any
     other address."""
     if not settings.USER_HEADER:
         raise Http404

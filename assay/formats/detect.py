@@ -323,7 +323,7 @@ def _are_llm_labels(rows: list[list[str]]) -> bool:
 def _guess_damaged_columns(rows: list[list[str]]) -> DetectedKind | None:
     """Guess a run or qrels file with many problems.
 
-    A complete line with Q0 or 0 in its place is no coincidence. If half of the lines are complete,
+    A complete line with Q0 or 0 in its place is not a coincidence. If half of the lines are complete,
     the others are reported one by one.
     """
     run = sum(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 DATASET_PREFIX = "irds:"
-"""Before the id of a data set, in place of a file's path."""
+"""Before the id of a data set, instead of a file's path."""
 OWN_FIELDS = ("doc_id", "title", "text")
 
 

@@ -38,7 +38,7 @@ def estimate_sdbn(counts: ClickCounts) -> NDArray[np.float64]:
 
 def estimate_coec(counts: ClickCounts) -> NDArray[np.float64]:
     """Return clicks over expected clicks (Zhang and Jones 2007): 1 for a pair that is clicked as
-    often as all pairs on average at the ranks where it was shown.
+    often as all pairs on average at the ranks at which it was shown.
 
     Undefined for pairs shown only at ranks where nothing was clicked.
     """

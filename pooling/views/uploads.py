@@ -1,4 +1,4 @@
-"""The door for files: checked before a byte of the body is read, then kept and given to a job."""
+"""The upload of files: checked before a byte of the body is read, then kept and given to a job."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ from pooling.models import DocumentFile, Job
 from tests.annotation.storm import facts
 print(json.dumps({
     **facts(Campaign.objects.get(slug="soak")),
-    "faults": [fault.sentence for fault in verification.find_faults(mend=False)],
+    "faults": [fault.sentence for fault in verification.find_faults(fix=False)],
     "keys": [str(key) for key in Judgement.objects.values_list("key", flat=True)],
     "jobs": {job.parameters["file"]: [job.state, job.attempt, job.message] for job in Job.objects.all()},
     "imported": sum(DocumentFile.objects.filter(name="NAME.jsonl").values_list("n_documents", flat=True)),

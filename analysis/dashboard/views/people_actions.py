@@ -113,7 +113,7 @@ def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> Htt
 @login_required
 @require_POST
 def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Apply an action to all selected annotators. Those to whom it does not apply are named with
+    """Apply an action to all selected annotators. Annotators to which it does not apply are named with
     the reason."""
     campaign = get_managed_campaign(request, slug)
     chosen = list(

@@ -52,7 +52,7 @@ class Command(DatabaseCommand):
             "--prune",
             action="store_true",
             help=(
-                "remove annotators without judgements whom the file does not list, and withdraw "
+                "remove annotators without judgements that the file does not list, and withdraw "
                 "their invitations, when applying a file"
             ),
         )

@@ -75,7 +75,7 @@ def start_campaign(
 def duplicate_campaign(
     campaign: Campaign, *, name: str, actor: User, with_people: bool = False
 ) -> Campaign:
-    """Create a draft with the settings, newest guidelines, pool and known pairs of another
+    """Create a draft with the settings, newest guidelines, pool and control pairs of another
     campaign.
 
     with_people: also copy its active annotators. Judgements, invitations and a past deadline are

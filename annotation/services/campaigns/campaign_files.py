@@ -95,7 +95,7 @@ def load_named_files(described: CampaignDescription, folder: str) -> CampaignDes
 
 
 def read_gold_file(path: str, name: str) -> list[dict[str, Any]]:
-    """Read known pairs from a tab-separated table with columns topic, document, grade and
+    """Read control pairs from a tab-separated table with columns topic, document, grade and
     optionally kind and explanation, or from qrels."""
     table = DelimitedTable(path, name=name, delimiter="\t", quoting=False)
     columns = [cell.strip().lower() for cell in table.first.cells]
@@ -138,7 +138,7 @@ def read_gold_file(path: str, name: str) -> list[dict[str, Any]]:
 
 
 def format_gold_table(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Format known pairs as a table that `read_gold_file` can read."""
+    """Format control pairs as a table that `read_gold_file` can read."""
     columns = ("topic", "document", "grade", "kind", "explanation")
     lines = [
         "\t".join("" if row.get(column) is None else str(row[column]) for column in columns)

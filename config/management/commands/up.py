@@ -135,7 +135,7 @@ class Command(BaseCommand):
             for child in children
             if child.process is not None
         ]
-        with contextlib.suppress(OSError):  # a full disk is no reason to stop
+        with contextlib.suppress(OSError):  # do not stop if the disk is full
             mark.truncate(0)
             mark.write(
                 "\n".join(

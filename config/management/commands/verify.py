@@ -24,9 +24,9 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         n_found = n_left = 0
-        for fault in find_faults(mend=options["fix"]):
-            n_found, n_left = n_found + 1, n_left + (not fault.mended)
-            self.stdout.write(f"{'fixed' if fault.mended else 'WRONG'}  {fault.sentence}")
+        for fault in find_faults(fix=options["fix"]):
+            n_found, n_left = n_found + 1, n_left + (not fault.fixed)
+            self.stdout.write(f"{'fixed' if fault.fixed else 'WRONG'}  {fault.sentence}")
         self.stdout.write(
             f"{n_found} wrong, {n_found - n_left} of them fixed" if n_found else "no problems"
         )

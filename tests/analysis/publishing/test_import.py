@@ -404,7 +404,7 @@ def test_revisions_slots_gold_and_adjudications_are_as_they_were(released, relea
 
 def test_everything_that_the_import_keeps_agrees_with_itself(release):
     import_release(release, name="release.zip", user=make_user("importer"))
-    assert [fault.sentence for fault in find_faults(mend=False)] == []
+    assert [fault.sentence for fault in find_faults(fix=False)] == []
 
 
 def test_pairs_that_nobody_could_judge_come_back_as_such(tmp_path):
@@ -446,7 +446,7 @@ def test_a_release_without_texts_gets_them_from_a_document_file_that_comes_later
     pairs = made.pool.entries.values_list("topic__topic_id", "docno")
     assert (len(pairs), made.pool.missing_documents) == (6, 6)
     assert set(made.pairs.values_list("without_text", flat=True)) == {True}
-    assert [fault.sentence for fault in find_faults(mend=False)] == []
+    assert [fault.sentence for fault in find_faults(fix=False)] == []
     texts = "".join(f'{{"_id": "d{n}", "text": "text {n}"}}\n' for n in (1, 2))
     assert (
         bring_in(made.collection, "documents", texts, name="docs.jsonl", user=manager).state

@@ -82,7 +82,7 @@ def test_verify_looks_at_one_moment_and_keeps_no_writer_out(campaign, monkeypatc
         return before + audit(now)
 
     monkeypatch.setattr(verification, "check_invariants", auditing)
-    assert list(verification.find_counter_faults(mend=False)) == []
+    assert list(verification.find_counter_faults(fix=False)) == []
     assert campaign.pairs.filter(counted=2).count() == 4, "the judgement was made"
 
 

@@ -162,5 +162,5 @@ def test_it_says_what_is_missing(campaign: Campaign) -> None:  # noqa: F811
     )
     judges.freeze_judge(machine, actor=None)
     other.collection.runs.set(campaign.collection.runs.all())
-    with pytest.raises(Refused, match="pool is not sampled"):
+    with pytest.raises(Refused, match="is not a random sample"):
         asked(other)

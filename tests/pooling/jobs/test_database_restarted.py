@@ -104,4 +104,4 @@ def test_a_job_in_the_middle_of_which_postgresql_is_restarted_is_done_by_its_nex
     assert (job.state, job.attempt) == (Job.State.DONE, len(POINTS) + 1)
     assert row_counts() == undisturbed
     world.do_what_waits()
-    assert [fault.sentence for fault in verification.find_faults(mend=False)] == []
+    assert [fault.sentence for fault in verification.find_faults(fix=False)] == []

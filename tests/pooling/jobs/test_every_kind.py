@@ -62,7 +62,7 @@ def test_a_job_whose_worker_is_killed_in_the_middle_is_done_by_the_next(world: W
     assert (job.state, job.attempt) == (Job.State.DONE, len(POINTS) + 1)
     assert row_counts() == undisturbed
     world.do_what_waits()
-    faults = [fault.sentence for fault in verification.find_faults(mend=False)]
+    faults = [fault.sentence for fault in verification.find_faults(fix=False)]
     assert faults == []
 
 
