@@ -116,8 +116,8 @@ def adjudicate(campaign: Campaign, work: ClaimedJob) -> None:
 
 def request_results(campaign: Campaign, work: ClaimedJob) -> None:
     """Request the jobs of the Quality and Results pages, and the ranking by clicks."""
-    live, user = get_snapshot(campaign), work.job.created_by
+    live = get_snapshot(campaign)
     measure = answers.get_measure(campaign, answers.default_measure(campaign))
     answers.get_newest_answer(campaign, live, measure)
-    agreement_metrics.request_agreement_job(campaign, user=user)
-    request_click_reports(campaign, user=user)
+    agreement_metrics.refresh_alpha_if_due(campaign, live)
+    request_click_reports(campaign, user=work.job.created_by)
