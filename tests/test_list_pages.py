@@ -48,7 +48,6 @@ NO_LISTS = {
     "analysis/_times.html": "the slowest of one campaign",
     "annotation/account.html": "one's own browsers and tokens",
     "annotation/campaign_rules.html": "the effect of one setting",
-    "analysis/_managed.html": "cards of one's own campaigns",
     "analysis/planning.html": "a row a level of depth",
     "annotation/readers.html": (
         "the few who read the results of one campaign, and its links, of which the number is "

@@ -22,6 +22,7 @@ from analysis.dashboard.annotators import RandomLikeAnnotator
 from analysis.dashboard.headline import format_day, format_moment
 from analysis.dashboard.home_summary import HomeFigures, get_home_figures
 from analysis.models import Release
+from annotation.demo.example import is_example
 from annotation.models import Campaign, Membership, Pair, Question
 from annotation.selectors import qualification
 from annotation.selectors.paused_annotators import get_paused_by_rule, parse_too_fast
@@ -103,7 +104,9 @@ def filter_running(campaigns: Sequence[Campaign]) -> list[Campaign]:
 
 def filter_watched(campaigns: Sequence[Campaign]) -> list[Campaign]:
     """Return running campaigns, then those closed within WATCHED_AFTER_CLOSING without a later
-    release, because decisions about their quality are still open."""
+    release, because decisions about their quality are still open. The demo's example needs
+    nobody."""
+    campaigns = [campaign for campaign in campaigns if not is_example(campaign)]
     since = timezone.now() - WATCHED_AFTER_CLOSING
     closed = [
         one

@@ -464,7 +464,7 @@ class TestHome:
         text = client_of(member.user).get("/").content.decode()
         assert "Start judging" in text
         assert "0 of 8" in text
-        assert "Campaigns you manage" not in text
+        assert "All campaigns" not in text
 
     def test_the_card_and_the_judging_page_count_the_same_judgements_to_the_same_goal(self):
         """Three judged: practice, too fast and counted ones; of the three numbers only the last is

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.http import HttpRequest, HttpResponse
@@ -14,8 +16,9 @@ from analysis.dashboard.forecast_unavailable import forecast_unavailable_reason
 from analysis.dashboard.headline import format_day, is_surely_late
 from analysis.dashboard.home_summary import HomeFigures, get_home_figures
 from analysis.dashboard.to_do_list import build_to_do_list, filter_running, filter_watched
+from annotation.demo import example
 from annotation.forms import CodeForm
-from annotation.models import Campaign
+from annotation.models import Campaign, Membership
 from annotation.permissions import can_create
 from annotation.selectors.people import (
     get_annotator_campaigns,
@@ -42,28 +45,48 @@ def page(request: HttpRequest) -> HttpResponse:
     managed = get_managed_campaigns(request.user)
     if managed:
         translation.activate(settings.LANGUAGE_CODE)  # managers' pages are not translated yet
-    shown, of_interest = filter_running(managed), filter_watched(managed)
+    running, of_interest = filter_running(managed), filter_watched(managed)
     known, asked = get_home_figures(of_interest)
     for job in asked:
         send(job)
+    judging, viewing = get_annotator_campaigns(request.user), get_viewed_campaigns(request.user)
     context = {
-        "judging": get_annotator_campaigns(request.user),
-        "viewing": get_viewed_campaigns(request.user),
-        "cards": [
+        "judging": judging,
+        "viewing": viewing,
+        "start": None if judging or viewing else read_start(managed),
+        "rows": [
             {
                 "campaign": one,
                 "figures": known.get(one.pk),
                 "ahead": describe_forecast(one, known.get(one.pk)),
             }
-            for one in shown
+            for one in [*running, *(other for other in managed if other not in running)]
         ],
-        "others": [campaign for campaign in managed if campaign not in shown],
         "managing": bool(managed),
         "to_do": build_to_do_list(of_interest, known),
         "may_create": can_create(request.user),
         "code_form": CodeForm(),
     }
     return render_page(request, "analysis/home.html", context)
+
+
+def read_start(managed: list[Campaign]) -> dict[str, Any] | None:
+    """Return the demo's campaigns for the first start, or None if the user manages another
+    campaign.
+
+    example, to_judge: the finished campaign and the one to try judging, None if it is not open.
+    n_annotators: of the example. job: the one that fills the example, None if it has ended.
+    """
+    demo = next((one for one in managed if example.is_example(one)), None)
+    if demo is None or any(one.collection_id != demo.collection_id for one in managed):
+        return None
+    others = [one for one in managed if one != demo and one.state == Campaign.State.OPEN]
+    return {
+        "example": demo,
+        "to_judge": others[0] if others else None,
+        "n_annotators": demo.memberships.filter(role=Membership.Role.ANNOTATOR).count(),
+        "job": example.find_filling_job(demo),
+    }
 
 
 def describe_forecast(campaign: Campaign, figures: HomeFigures | None) -> dict[str, str]:

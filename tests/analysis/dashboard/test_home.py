@@ -1,0 +1,96 @@
+"""Home on the first start, and the usual one that follows."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.demo import example
+from annotation.models import Campaign
+from assay.labels.judges import JudgeKind
+from pooling.models import Job
+from tests.analysis.dashboard.test_pages import client_of, manager_of, text_of
+from tests.builders import judge, make_annotator, make_campaign, make_user
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
+START = "Where do you want to start?"
+
+
+@pytest.fixture
+def demo() -> Campaign:
+    """The example, closed, and a campaign to try judging, both empty."""
+    to_judge = make_campaign(slug="try-judging")
+    finished = make_campaign(
+        slug=example.SLUG,
+        name="Example: finished campaign",
+        collection=to_judge.collection,
+        manager=to_judge.created_by,
+        state="closed",
+    )
+    Campaign.objects.filter(pk=finished.pk).update(judge_kind=JudgeKind.SIMULATED)
+    finished.refresh_from_db()
+    return finished
+
+
+def test_the_first_start_offers_the_example_judging_and_the_users_files(demo):
+    page = manager_of(demo).get("/")
+    assert START in text_of(page)
+    body = page.content.decode()
+    for address in (f"/campaigns/{example.SLUG}/", "/judge/try-judging/try", "/collections/new"):
+        assert f'href="{address}"' in body
+    assert 'id="filling"' not in body
+    assert "To do" not in text_of(page)
+
+
+def test_who_may_not_create_is_not_offered_to_upload_files(demo):
+    demo.created_by.profile.may_create = False
+    demo.created_by.profile.save()
+    body = manager_of(demo).get("/").content.decode()
+    assert "/judge/try-judging/try" in body
+    assert "/collections/new" not in body
+
+
+def test_home_shows_the_progress_of_the_job_that_fills_the_example(demo):
+    job = Job.objects.create(
+        kind=example.FILL_JOB, campaign_id=demo.pk, state="running", progress=1860
+    )
+    page = manager_of(demo).get("/")
+    assert "The example is being filled … 1,860 judgements so far." in " ".join(
+        text_of(page).split()
+    )
+    assert 'id="filling"' in page.content.decode()
+    job.state = "done"
+    job.save()
+    assert 'id="filling"' not in manager_of(demo).get("/").content.decode()
+
+
+def test_a_campaign_of_ones_own_brings_the_usual_home_which_lists_the_example_last(demo):
+    own = make_campaign(manager=demo.created_by, name="Council services", judgements_per_pair=1)
+    judge(make_annotator(own), 1)
+    text = text_of(manager_of(demo).get("/"))
+    assert START not in text
+    assert (
+        text.index("To do")
+        < text.index("Council services")
+        < text.index("Example: finished campaign")
+    )
+
+
+def test_the_example_adds_nothing_to_the_to_do_list(demo):
+    """Two annotators disagree on a pair: in a campaign of one's own, a manager has to decide."""
+    own = make_campaign(manager=demo.created_by, n_topics=1, n_documents=1, judgements_per_pair=2)
+    for campaign in (own, demo):
+        Campaign.objects.filter(pk=campaign.pk).update(state="open")
+        campaign.refresh_from_db()
+    demo.pairs.exclude(pk=demo.pairs.first().pk).delete()
+    for campaign in (own, demo):
+        judge(make_annotator(campaign), 0)
+        judge(make_annotator(campaign), 3)
+    text = text_of(manager_of(demo).get("/"))
+    to_do = text[text.index("To do") : text.index("All campaigns")]
+    assert own.name in to_do
+    assert demo.name not in to_do
+
+
+def test_without_the_demo_home_is_the_usual_one():
+    assert START not in text_of(manager_of(make_campaign()).get("/"))
+    assert START not in text_of(client_of(make_user(may_create=True)).get("/"))
