@@ -70,6 +70,11 @@ class ToDoAction:
     fields: dict[str, str] = field(default_factory=dict)
     about: str = ""
 
+    @classmethod
+    def to_page(cls, words: str, name: str, campaign: Campaign) -> ToDoAction:
+        """Return a link to a page of the campaign. name: of its URL."""
+        return cls(words, _campaign_url(name, campaign))
+
     @property
     def posts(self) -> bool:
         return bool(self.fields)

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from analysis.dashboard import agreement_metrics, planning_options
+from analysis.dashboard.checklists import list_finish_steps
 from analysis.dashboard.home_summary import get_home_figures
 from analysis.dashboard.progress import compute_activity, compute_progress
 from analysis.dashboard.to_do_list import ToDoKind, build_to_do_list
@@ -40,20 +41,29 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     job = agreement_metrics.refresh_alpha_if_due(campaign, live)
     for one in jobs if job is None else [*jobs, job]:
         send(one)
-    recommended = planning_options.get_recommended_option(campaign, live)
+    to_do = build_to_do_list([campaign], known)
     context = {
         **state_context(campaign, now, compute_activity(campaign, live, now)),
         **progress_charts(campaign, live, now),
         "tab": "progress",
         "as_of": live.as_of,
         "alpha": agreement_metrics.latest_alpha(campaign, live),
-        "refresh": None if campaign.state == Campaign.State.CLOSED else REFRESH,
+    }
+    if campaign.state == Campaign.State.CLOSED:
+        steps = list_finish_steps(campaign, now, known.get(campaign.pk), to_do)
+        context |= {
+            "steps": steps,
+            "next": next((step for step in steps if not step.is_done), None),
+            "n_done": sum(step.is_done for step in steps),
+        }
+        return render_page(request, "analysis/overview_closed.html", context)
+    recommended = planning_options.get_recommended_option(campaign, live)
+    context |= {
+        "refresh": REFRESH,
         "to_do": [
-            item
-            for item in build_to_do_list([campaign], known)
-            if recommended is None or item.kind != ToDoKind.DEADLINE_AT_RISK
+            item for item in to_do if recommended is None or item.kind != ToDoKind.DEADLINE_AT_RISK
         ],
-        "may_invite": campaign.state != Campaign.State.CLOSED,
+        "may_invite": True,
         "recommended": recommended,
         "stalled": list_stalled_pairs(campaign, live),
         "leases": list_live_leases(campaign),

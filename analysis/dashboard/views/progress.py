@@ -318,6 +318,8 @@ def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
     campaign = get_managed_campaign(request, slug)
     if campaign.state == Campaign.State.DRAFT:
         return redirect("campaign-settings", slug)
+    if campaign.state == Campaign.State.CLOSED:
+        return redirect("campaign", slug)
     context = {
         "campaign": campaign,
         "tab": "progress",

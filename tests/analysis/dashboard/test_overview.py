@@ -1,4 +1,4 @@
-"""The overview of a campaign that waits for its first judgement, is a draft, or is closed."""
+"""The overview of a campaign that waits for its first judgement or is closed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotation.models import Invitation
+from annotation.core.audit_actions import AuditAction
+from annotation.models import Campaign, Invitation
 from annotation.selectors.people import get_shared_invitation
+from annotation.services.audit import record_event
+from annotation.services.campaigns import lifecycle
 from annotation.services.people import accounts
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.builders import judge, make_annotator, make_campaign
@@ -76,3 +79,41 @@ class TestBeforeTheFirstJudgement:
         assert get_shared_invitation(campaign) is None
         shared = invite(max_uses=2)
         assert get_shared_invitation(campaign) == shared
+
+
+class TestClosed:
+    @pytest.fixture
+    def campaign(self) -> Campaign:
+        """Of two pairs with two judgements each, one is disputed: grades 0 and 3."""
+        made = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2)
+        ada, bob = make_annotator(made), make_annotator(made)
+        for grade in (0, 2):
+            judge(ada, grade)
+            judge(bob, 3 if grade == 0 else 2)
+        lifecycle.close_campaign(made, actor=None)
+        return Campaign.objects.get(pk=made.pk)
+
+    def test_the_checklist_shows_what_remains_and_one_primary_button(self, campaign):
+        page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
+        text = text_of(page)
+        assert "Closed and complete: 4 of 4 judgements." in text
+        assert "Next: Adjudicate disputed pairs." in text
+        assert "2 of 6 done" in text  # closed, and no annotator's judgements look random
+        assert primary_buttons(page) == ["Adjudicate"]
+        assert "hx-trigger" not in page.content.decode()
+        assert "Invite" not in text
+
+    def test_what_was_done_after_closing_is_ticked(self, campaign):
+        actions = (AuditAction.EXPORTED, AuditAction.BUILT_A_RELEASE, AuditAction.SENT_A_MESSAGE)
+        for n, action in enumerate(actions, start=3):
+            record_event(campaign, None, action)
+            page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
+            assert f"{n} of 6 done" in text_of(page)
+
+    def test_what_is_missing_is_said(self):
+        made = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2)
+        judge(make_annotator(made), 1)
+        lifecycle.close_campaign(made, actor=None)
+        text = text_of(manager_of(made).get(f"/campaigns/{made.slug}/"))
+        assert "Closed at 25%. The first rank is not complete." in text
+        assert "3 judgements are missing." in text

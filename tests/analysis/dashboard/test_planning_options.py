@@ -218,9 +218,11 @@ def test_a_closed_campaign_has_neither_forecast_nor_options(campaign):
         None,
         "The campaign is closed.",
     )
-    shown = text_of(manager_of(closed).get(f"/campaigns/{closed.slug}/planning"))
-    assert "The campaign is closed." in shown
-    assert "xpected to end" not in shown
+    address = f"/campaigns/{closed.slug}/"
+    assert manager_of(closed).get(f"{address}planning").url == address
+    shown = text_of(manager_of(closed).get(address))
+    assert "Closed at 30%." in shown
+    assert "Expected" not in shown
     assert "by the deadline" not in shown
 
 
