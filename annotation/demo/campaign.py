@@ -16,7 +16,7 @@ from django.utils import timezone
 from annotation.core.campaign_file import CampaignDescription
 from annotation.demo import example
 from annotation.demo.accounts import create_accounts
-from annotation.demo.clicks import make_click_labels
+from annotation.demo.clicks import simulate_click_labels
 from annotation.demo.corpus import CorpusEntry, read_standard_library
 from annotation.demo.systems import SYSTEMS, run_lines
 from annotation.demo.topics import TOPICS
@@ -133,4 +133,4 @@ def write_files(folder: Path, entries: list[CorpusEntry], say: Callable[[str], N
     with example.QRELS.open(encoding="utf-8") as qrels:
         grades = {(t, d): int(grade) for t, _, d, grade in map(str.split, qrels)}
     with (folder / "clicks.qrels").open("w", encoding="utf-8") as out:
-        write_qrels(make_click_labels(runs["BM25"], grades, seed=0), out)
+        write_qrels(simulate_click_labels(runs["BM25"], grades, seed=0), out)

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.column_types import QrelsColumns
 from assay.formats.clicks import ClickTally
-from assay.labels.clicks import make_dctr_labels
+from assay.labels.clicks import make_click_labels
 
 N_SESSIONS, SHOWN = 60, 10
 """Sessions per topic, and documents that each of them shows."""
@@ -17,7 +17,7 @@ CLICK_PROBABILITY = (0.02, 0.08, 0.25, 0.6)
 """Probability of a click on an examined document, by grade."""
 
 
-def make_click_labels(
+def simulate_click_labels(
     run: Iterable[str], grades: Mapping[tuple[str, str], int], *, seed: int
 ) -> QrelsColumns:
     """Return labels from click-through rates.
@@ -40,4 +40,4 @@ def make_click_labels(
             tally.session(
                 topic, ranking, {d for d, yes in zip(ranking, clicked, strict=True) if yes}
             )
-    return make_dctr_labels(tally.result("clicks", N_SESSIONS * len(shown), []))
+    return make_click_labels(tally.result("clicks", N_SESSIONS * len(shown), []))

@@ -9,7 +9,7 @@ import pytest
 from analysis.models import Report
 from annotation.demo import campaign as demo
 from annotation.demo import example
-from annotation.demo.clicks import make_click_labels
+from annotation.demo.clicks import simulate_click_labels
 from annotation.demo.corpus import CorpusEntry
 from annotation.demo.systems import tf_idf
 from annotation.demo.topics import TOPICS
@@ -106,7 +106,7 @@ def test_click_labels_follow_grade_and_rank():
     topics = [str(number) for number in range(1, 41)]
     run = [f"{topic} Q0 d{rank} {rank} 1.0 BM25" for topic in topics for rank in range(1, 12)]
     grades = {(topic, f"d{rank}"): 3 for topic in topics for rank in (1, 4)}
-    labels = make_click_labels(run, grades, seed=1)
+    labels = simulate_click_labels(run, grades, seed=1)
     mean = {
         name: labels.grades[labels.documents == name.encode()].mean() for name in ("d1", "d2", "d4")
     }
