@@ -16,6 +16,8 @@ api = [
 
 moved = {
     "installation/doors": "installation-sessions",
+    "campaigns/<slug:slug>/studies/": "campaign-systems",
+    "collections/<slug:slug>/studies/": "collection-analyses",
     "campaigns/<slug:slug>/levers": "campaign-planning",
     "campaigns/<slug:slug>/time/": "campaign-agreement",
 }

@@ -92,9 +92,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
         f"campaign-report-new {kind}": ("manager", f"{CAMPAIGN}systems/new/{kind}/", 200)
         for kind in ("evaluate", "compare_runs", "stability")
     },
-    "campaign-studies": ("manager", CAMPAIGN + "studies/", 200),
     "campaign-study-new": ("manager", CAMPAIGN + "studies/new/tripjudge/", 200),
-    "collection-studies": ("manager", COLLECTION + "studies/", 200),
     "collection-study-new": ("manager", COLLECTION + "studies/new/leaderboard/", 200),
     "study": ("manager", "/studies/{study}/", 200),
     "collection-analyses": ("manager", COLLECTION + "analyses/", 200),
@@ -130,6 +128,8 @@ NO_PAGES = {
     *(
         "campaign-settings",
         "campaign-planning-moved",
+        "campaign-systems-moved",
+        "collection-analyses-moved",
         "installation-sessions-moved",
         "campaign-invitations",
         "campaign-live",

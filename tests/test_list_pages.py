@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1] / "templates"
 LISTS: dict[str, str] = {
     "analysis/_changes.html": "pairs that two recipes label otherwise",
-    "analysis/_report_list.html": "reports, or studies",
+    "analysis/_report_list.html": "reports and studies",
     "analysis/agreement.html": "disputed pairs, and annotators by overlap",
     "analysis/audit.html": "changes of a campaign",
     "analysis/gold.html": "known pairs, and annotators by their answers to them",

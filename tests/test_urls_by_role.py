@@ -90,6 +90,8 @@ TABLE: dict[str, tuple[str, str]] = {
     # addresses of earlier versions
     "installation-sessions-moved": ("get", "301 301 301 301 301"),
     "campaign-planning-moved": ("get", "301 301 301 301 301"),
+    "campaign-systems-moved": ("get", "301 301 301 301 301"),
+    "collection-analyses-moved": ("get", "301 301 301 301 301"),
     "campaign-agreement-moved": ("get", "301 301 301 301 301"),
     # judging
     "judge": ("get", "302 404 200 302 404"),  # managers: to the trial
@@ -211,9 +213,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-report": ("get", "401 404 404 200 200"),
     "api-report-top-up": ("post", "401 404 404 409 409"),  # the report of this world names no pairs
     # studies
-    "campaign-studies": ("get", CAMPAIGN),
     "campaign-study-new": ("get", CAMPAIGN),
-    "collection-studies": ("get", COLLECTION),
     "collection-study-new": ("get", COLLECTION),
     "study": ("get", REPORT),
     "study-zip": ("get", REPORT),

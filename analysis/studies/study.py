@@ -96,7 +96,8 @@ class StudyPart:
 
 @dataclass(frozen=True)
 class Study:
-    """A study. name: in the command. source: citation of the paper. sentence: what it produces."""
+    """A study. name: in the command. source: citation of the paper. sentence: what it produces.
+    group: in the list of analyses."""
 
     name: str
     title: str
@@ -104,3 +105,4 @@ class Study:
     sentence: str
     keys: tuple[DeclaredOption, ...]
     parts: tuple[StudyPart, ...]
+    group: str = "compare"

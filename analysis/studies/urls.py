@@ -5,13 +5,11 @@ from django.urls import path
 from analysis.studies import views
 
 urlpatterns = [
-    path("campaigns/<slug:slug>/studies/", views.campaign_page, name="campaign-studies"),
     path(
         "campaigns/<slug:slug>/studies/new/<str:name>/",
         views.campaign_new,
         name="campaign-study-new",
     ),
-    path("collections/<slug:slug>/studies/", views.collection_page, name="collection-studies"),
     path(
         "collections/<slug:slug>/studies/new/<str:name>/",
         views.collection_new,

@@ -1,5 +1,4 @@
-"""Pages of studies of a campaign or collection: list, form, one study, and its folder as a zip
-file."""
+"""Pages of studies of a campaign or collection: form, one study, and its folder as a zip file."""
 
 from __future__ import annotations
 
@@ -23,7 +22,6 @@ from analysis.studies.selectors import (
     report_body,
 )
 from analysis.systems.removal import count_dependent_rows
-from analysis.systems.report_list import reports_page
 from analysis.systems.reports import delete_report
 from analysis.systems.views import campaign_and_collection_views, frame_context
 from annotation.models import Campaign
@@ -45,24 +43,6 @@ CONTENT_TYPES = {
     "html": "text/html; charset=utf-8",
 }
 DEFAULT_CONTENT_TYPE = "application/octet-stream"
-
-
-def _study_list(
-    request: HttpRequest, collection: Collection, campaign: Campaign | None
-) -> HttpResponse:
-    here = (
-        Report.objects.filter(campaign=campaign)
-        if campaign
-        else Report.objects.filter(collection=collection, campaign=None)
-    )
-    studies = [get_study(name) for name in STUDY_NAMES]
-    kinds = [(Report.STUDY + study.name, study.title) for study in studies]
-    shown = reports_page(request, here.filter(kind__startswith=Report.STUDY), kinds)
-    context = frame_context(collection, campaign) | {"studies": studies, "reports": shown}
-    return render_page(request, "analysis/studies.html", context)
-
-
-campaign_page, collection_page = campaign_and_collection_views(_study_list)
 
 
 def _study_form(
@@ -171,7 +151,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
     delete_report(row)
     messages.success(request, _("Study deleted."))
     return (
-        redirect("campaign-studies", row.campaign.slug)
+        redirect("campaign-systems", row.campaign.slug)
         if row.campaign
-        else redirect("collection-studies", row.collection.slug)
+        else redirect("collection-analyses", row.collection.slug)
     )

@@ -1,4 +1,4 @@
-"""Content of a campaign's Systems page: sentences, charts and tables."""
+"""Content of a campaign's Results page: sentences, charts and tables."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from analysis.systems.answers import (
 )
 from annotation.models import Campaign
 from assay.charts.svg import Picture
+from assay.comparison.leading_system import ALPHA, MAX_NAMED, join_names, list_rivals
 from assay.measures.measures import UnknownMeasure
 from pooling.models import Job
 
@@ -86,18 +87,50 @@ def reader_context(campaign: Campaign, asked: str) -> dict[str, Any]:
 
 
 def _answer_context(answer: dict[str, Any], live: CampaignSnapshot) -> dict[str, Any]:
+    scores, *further = answer_charts(answer)
     return {
         "answer": answer,
+        "headline": describe_decision(answer),
         "rests": describe_basis(answer, len(live.pairs.topics)),
         "unjudged": describe_unjudged(answer),
         "order": describe_leader_history(answer),
-        "pictures": answer_charts(answer),
+        "chart": scores,
+        "pictures": further,
         "tables": [
             scores_table(answer),
             *([rank_history_table(answer)] if len(answer["looks"]) > 1 else []),
         ],
+        "missing": describe_missing_intervals(answer),
         "notes": answer_notes(answer),
     }
+
+
+def describe_decision(answer: dict[str, Any]) -> str:
+    """Describe in one sentence whether a system is best."""
+    if not answer["systems"] or not answer["topics"]:
+        return _("No ranking yet: no topic has a label.")
+    leaders, rivals = list_rivals(answer)
+    names = {"leader": join_names(leaders, MAX_NAMED)}
+    if answer["untested"]:
+        return _("No verdict yet: %(why)s.") % {"why": answer["untested"]}
+    unclear = [one.tag for one in rivals if not one.p < ALPHA]
+    opposed = [one.tag for one in rivals if one.p < ALPHA and one.is_opposed]
+    if unclear:
+        return ngettext(
+            "No clear winner: %(leader)s leads, but does not differ significantly from %(runs)s (Holm correction).",
+            "No clear winner: %(leader)s lead, but do not differ significantly from %(runs)s (Holm correction).",
+            len(leaders),
+        ) % {**names, "runs": join_names(unclear, MAX_NAMED)}
+    if opposed:
+        return _(
+            "No clear winner: mean and signed ranks disagree about %(leader)s and %(runs)s."
+        ) % {**names, "runs": join_names(opposed, MAX_NAMED)}
+    if len(leaders) > 1:
+        return _("No single winner: %(leader)s have the same mean.") % names
+    return (
+        _("%(leader)s is best: it differs significantly from every other run (Holm correction).")
+        % names
+    )
 
 
 def answer_charts(answer: dict[str, Any]) -> list[Picture]:
@@ -169,9 +202,8 @@ def describe_unjudged(answer: dict[str, Any]) -> str:
     return words + not_said if why else f"{words} {answer['open']}".rstrip()
 
 
-def answer_notes(answer: dict[str, Any]) -> list[str]:
-    """Return further notes: why confidence intervals are missing, and the effect of frequent
-    checks."""
+def describe_missing_intervals(answer: dict[str, Any]) -> list[str]:
+    """Describe why runs have no confidence interval."""
     notes = []
     by_reason: dict[str, list[str]] = {}
     for one in answer["systems"]:
@@ -186,12 +218,17 @@ def answer_notes(answer: dict[str, Any]) -> list[str]:
         if len(tags) == len(answer["systems"]):
             says = _("No confidence interval for any run: %(reason)s.")
         notes.append(says % {"runs": ", ".join(tags[:5]), "more": len(tags) - 5, "reason": reason})
-    notes.append(
+    return notes
+
+
+def answer_notes(answer: dict[str, Any]) -> list[str]:
+    """Return notes on the effect of frequent checks and on unpooled runs."""
+    notes = [
         _(
             "Tests and 95% confidence intervals hold for one check. If you check repeatedly "
             "while judging, the error rate exceeds 5%."
         )
-    )
+    ]
     if not answer["estimated"]:
         notes.append(
             _(

@@ -1,4 +1,4 @@
-"""Charts and tables of the Systems page: scores with confidence intervals, p-values of all pairs,
+"""Charts and tables of the Results page: scores with confidence intervals, p-values of all pairs,
 and scores at each tenth of the judgements."""
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from assay.charts.lines import Line, line_chart
 from assay.charts.matrices import matrix_chart
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
+from assay.comparison.leading_system import ALPHA
 from assay.comparison.significance import no_verdict_reason
 from assay.significant_digits import format_p
 from assay.tabular import Cell, Table
@@ -28,18 +29,24 @@ P_VALUE_CLASSES = (
 
 def scores_chart(answer: Mapping[str, Any]) -> Picture:
     systems = answer["systems"][:MAX_RUNS]
+    p_values = [None, *(answer["holm"][0] if answer["holm"] else [])]
+    opposed = [False, *(answer["opposed"][0] if answer["opposed"] else [])]
     rows = [
         DrawnInterval(
-            one["tag"], one["mean"], one["low"], one["high"], "", one["least"], one["most"]
+            *(one["tag"], one["mean"], one["low"], one["high"], "", one["least"], one["most"]),
+            texts=("–" if p is None else format_p(p),),
+            is_grey=p is not None and p < ALPHA and not is_opposed,
         )
-        for one in systems
+        for one, p, is_opposed in zip(systems, p_values, opposed, strict=False)
     ]
     what = "Estimated mean" if answer["estimated"] else "Mean"
     caption = f"{what} {answer['measure']} by run"
     if len(answer["systems"]) > MAX_RUNS:
         caption += f"; the best {MAX_RUNS} of {len(answer['systems'])}"
     meanings = (
-        what.lower(),
+        f"{what.lower()} (grey: significantly lower than the first, Holm correction)"
+        if any(row.is_grey for row in rows)
+        else what.lower(),
         "95% CI, for new topics",
         "score bounds",
     )
@@ -51,6 +58,7 @@ def scores_chart(answer: Mapping[str, Any]) -> Picture:
         form=lambda v: f"{v:.3f}",
         meanings=meanings,
         reason="No topic has a label yet.",
+        columns=("mean", "p (Holm)"),
     )
 
 

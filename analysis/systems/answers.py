@@ -1,4 +1,4 @@
-"""The answer of a campaign's Systems page: which system leads by a measure, and how certain that
+"""The answer of a campaign's Results page: which system leads by a measure, and how certain that
 is, from the judgements so far. A job computes it and stores it with what it depends on. The page
 shows its age.
 

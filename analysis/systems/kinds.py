@@ -65,7 +65,7 @@ def qrels_and_runs(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str
 class ReportKind:
     """A kind of report, based on the analysis called `name`.
 
-    title, sentence: for pages. shows: form fields in order: names of the analysis's options, and
+    title, sentence: for pages. group, hint: in the list of analyses. shows: form fields in order: names of the analysis's options, and
     fields of the form only. inputs: converts files and options to the inputs of the analysis.
     qrels: minimum and maximum number of selected qrels (0: any number). click_qrels: also select
     click qrels. private_qrels: also select private qrels. pair: select two ordered runs.
@@ -81,6 +81,8 @@ class ReportKind:
     sentence: str
     shows: tuple[str | DeclaredOption, ...]
     inputs: Inputs = qrels_and_runs
+    group: str = "compare"
+    hint: str = ""
     qrels: tuple[int, int] = (1, 1)
     qrels_label: str = "Qrels"
     click_qrels: bool = False
@@ -298,6 +300,7 @@ ALL_KINDS = (
         named_qrels_and_runs,
         qrels=(2, 0),
         least_runs=2,
+        hint="judgements, clicks, LLM judges",
     ),
     ReportKind(
         "label_overlap",
@@ -317,6 +320,8 @@ ALL_KINDS = (
         click_qrels=True,
         least_runs=0,
         written=(written_files.POOL,),
+        group="trust",
+        hint="do they agree?",
     ),
     ReportKind(
         "evaluate",
@@ -326,6 +331,7 @@ ALL_KINDS = (
         evaluate_inputs,
         qrels=(1, 0),
         estimates=True,
+        hint="means and scores per topic",
     ),
     ReportKind(
         "compare_runs",
@@ -335,6 +341,7 @@ ALL_KINDS = (
         two_runs,
         pair=True,
         least_runs=2,
+        hint="topics answered, with a verdict",
     ),
     ReportKind(
         "compare_systems",
@@ -353,6 +360,7 @@ ALL_KINDS = (
         ),
         least_runs=2,
         estimates=True,
+        hint="tests, effect sizes, groups",
     ),
     ReportKind(
         "plan_study",
@@ -373,6 +381,8 @@ ALL_KINDS = (
         ),
         least_runs=2,
         written=(written_files.JUDGEMENTS,),
+        group="plan",
+        hint="topics for the next study",
     ),
     ReportKind(
         "leaderboard",
@@ -383,6 +393,8 @@ ALL_KINDS = (
             *("baselines", "until", "highlight", *EVALUATION),
         ),
         written=(written_files.ORDER,),
+        group="leaderboards",
+        hint="which steps were significant?",
     ),
     ReportKind(
         "bootstrap",
@@ -426,6 +438,8 @@ ALL_KINDS = (
         conditions_and_runs,
         qrels=(1, 0),
         written=(written_files.JUDGEMENTS,),
+        group="trust",
+        hint="on resampled topics",
     ),
     ReportKind(
         "split_half",
@@ -433,6 +447,8 @@ ALL_KINDS = (
         "How often tests on two halves of the topics agree about pairs of runs.",
         ("measures", "splits", "alpha", *EVALUATION),
         least_runs=2,
+        group="trust",
+        hint="would new topics agree?",
     ),
     ReportKind(
         "submissions",
@@ -455,6 +471,8 @@ ALL_KINDS = (
         qrels_label="Public qrels",
         private_qrels=True,
         written=(written_files.SUBMISSIONS, written_files.RANKS),
+        group="leaderboards",
+        hint="private ranks, limits",
     ),
     ReportKind(
         "stability",
@@ -488,6 +506,8 @@ ALL_KINDS = (
         beside_others=True,
         subject=lambda options: element_words(str(options.get("element", ""))),
         written=(written_files.DOCUMENTS,),
+        group="trust",
+        hint="fewer documents, topics, judges",
     ),
     ReportKind(
         "reusability",
@@ -506,6 +526,8 @@ ALL_KINDS = (
         ),
         least_runs=2,
         written=(written_files.GROUPS,),
+        group="trust",
+        hint="fair to unpooled runs?",
     ),
     ReportKind(
         "compare_llm_judges",
@@ -517,6 +539,7 @@ ALL_KINDS = (
         qrels_label="Human labels of the sampled pool",
         estimates=True,
         written=written_files.LLM_JUDGES,
+        hint="agreement, corrected estimates",
     ),
     ReportKind(
         "unjudged",
@@ -543,6 +566,8 @@ ALL_KINDS = (
         subject=lambda options: str(options.get("late") or ""),
         written=(TOP_UP_FILE,),
         topped_up=closing_words,
+        group="plan",
+        hint="which pairs to judge first",
     ),
 )
 KINDS = {kind.name: kind for kind in ALL_KINDS}

@@ -3,14 +3,13 @@ state."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analysis.models import Report
+from analysis.systems.kinds import KINDS
 from pooling.models import Job
 from pooling.platform.listing import ListPage, RowFilter
 
@@ -39,14 +38,14 @@ def filter_by_kind(reports: QuerySet[Report], kind: str) -> QuerySet[Report]:
 
 
 def reports_page(
-    request: HttpRequest,
-    reports: QuerySet[Report],
-    kinds: Sequence[tuple[str, str]],
-    *,
-    everywhere: bool = False,
+    request: HttpRequest, reports: QuerySet[Report], *, everywhere: bool = False
 ) -> ListPage:
-    """List reports, newest first. kinds: (kind, title) of the offered kinds, with Report.STUDY for
-    all studies. everywhere: the list covers all campaigns and collections."""
+    """List reports and studies, newest first. everywhere: the list covers all campaigns and
+    collections."""
+    kinds = [
+        *((kind.name, kind.title) for kind in KINDS.values()),
+        (Report.STUDY, _("Paper study")),
+    ]
     whose = ("campaign__name", "collection__name") if everywhere else ()
     return ListPage(
         request,
@@ -56,7 +55,6 @@ def reports_page(
             "title": "title",
             "of": ("collection__name", "campaign__name"),
             "state": STATE_EXPRESSION,
-            "seed": "seed",
             "made": "created_at",
         },
         choices=[
@@ -64,7 +62,7 @@ def reports_page(
             RowFilter("state", _("Status"), STATE_CHOICES, filter_by_state),
         ],
         default="-made",
-        per_page=30,
+        per_page=15,
         part="reports",
         wide=True,
     )

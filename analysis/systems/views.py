@@ -25,7 +25,6 @@ from analysis.systems.kinds import KINDS
 from analysis.systems.removal import count_dependent_rows
 from analysis.systems.report_list import reports_page
 from analysis.systems.selectors import (
-    exclude_studies,
     get_visible_report,
     list_related_reports,
     list_renamed_runs,
@@ -47,7 +46,6 @@ from pooling.selectors.jobs import make_job_view
 from pooling.tasks import send
 
 FIGURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
-KIND_TITLES = [(kind.name, kind.title) for kind in KINDS.values()]
 SHOWN_ROWS = 500
 """Maximum number of table rows on the page. Downloads contain all."""
 
@@ -75,7 +73,7 @@ def campaign_and_collection_views(
 def _report_list(
     request: HttpRequest, collection: Collection, campaign: Campaign | None
 ) -> HttpResponse:
-    mine = exclude_studies(
+    mine = (
         Report.objects.filter(campaign=campaign)
         if campaign
         else Report.objects.filter(collection=collection, campaign=None)
@@ -93,8 +91,7 @@ def _report_list(
         leads["tables"] = [table_context(one, folded=False) for one in leads["tables"]]
     context = frame_context(collection, campaign) | {
         "leads": leads,
-        "kinds": KINDS.values(),
-        "reports": reports_page(request, mine, KIND_TITLES),
+        "reports": reports_page(request, mine),
         "sampled": describe_stages(campaign)
         if campaign is not None and is_sampled(campaign)
         else "",
@@ -190,12 +187,7 @@ def compare_with_clicks(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
     """List all reports and studies that the user may see."""
-    shown = reports_page(
-        request,
-        visible_rows(request),
-        [*KIND_TITLES, (Report.STUDY, _("Studies"))],
-        everywhere=True,
-    )
+    shown = reports_page(request, visible_rows(request), everywhere=True)
     return render_page(request, "analysis/reports.html", {"reports": shown, "everywhere": True})
 
 

@@ -41,7 +41,7 @@ NAME, SHORT = 24, 19
 class DrawnInterval(NamedTuple):
     """One row of an interval plot. value: None if undefined, with the reason in `note`. low, high:
     the interval. least, most: bounds for another reason, such as unjudged documents, or None if
-    there are none."""
+    there are none. texts: of the columns after the value. is_grey: draw the row in grey."""
 
     name: str
     value: float | None
@@ -50,6 +50,8 @@ class DrawnInterval(NamedTuple):
     note: str = ""
     least: float | None = None
     most: float | None = None
+    texts: tuple[str, ...] = ()
+    is_grey: bool = False
 
 
 def interval_chart(
@@ -64,10 +66,13 @@ def interval_chart(
     form: Callable[[float], str] = format_number,
     reason: str = "Nothing to show yet.",
     meanings: tuple[str, str, str] = ("", "", ""),
+    columns: tuple[str, ...] = (),
 ) -> Picture:
     """Draw a point and its interval in each row.
 
     meanings: legend entries of the point, the interval and the thin line from `least` to `most`.
+    columns: headings of columns at the right, the first with the value, the others with the rows'
+    `texts`. The narrow form has only the first.
     """
     seen = [
         v
@@ -84,8 +89,14 @@ def interval_chart(
     def draw(width: float) -> str:
         names = layout_row_names([row.name for row in rows], width=width, most=NAME, widest=190.0)
         right = width - (28 if width > NARROW else 14)
+        ends: list[float] = []
+        heads = columns if width > NARROW else columns[:1]
+        for k, head in reversed(list(enumerate(heads))):
+            cells = [_column_text(row, k, form) for row in rows]
+            ends.insert(0, right)
+            right -= max(map(text_width, [head, *cells])) + 12
         scale = LinearScale(least, most if most > least else least + 1, names.left + 6, right)
-        top = 12.0
+        top = 12.0 if not columns else 12.0 + LINE_HEIGHT
         if reference:
             top += LINE_HEIGHT * (
                 len(wrap_reference_label(reference[1], x=scale(reference[0]), width=width))
@@ -118,10 +129,15 @@ def interval_chart(
                     width=width,
                 )
             )
+        for end, head in zip(ends, heads, strict=True):
+            parts.append(text_lines([head], x=end, first=LINE_HEIGHT, anchor="end"))
         for i, row in enumerate(rows):
             start = top + sum(heights[:i])
             parts.append(names.draw(row.name, top=start, height=heights[i]))
             y = start + (names.head(row.name) + heights[i]) / 2
+            for k, end in enumerate(ends):
+                text = _column_text(row, k, form)
+                parts.append(text_lines([text], x=end, first=y + 4, anchor="end"))
             if row.value is None:
                 if reference:  # the reference line would cross the text
                     tall, wide = LINE_HEIGHT * len(notes[i]), max(map(text_width, notes[i]))
@@ -162,30 +178,40 @@ def interval_chart(
             row.low,
             row.high,
             *([row.least, row.most] if far else []),
+            *row.texts,
             row.note if row.value is None else "",
         ]
         for row in rows
     ]
-    header = [what, x_label, "low", "high", *(["least", "most"] if far else []), "note"]
+    header = [what, x_label, "low", "high", *(["least", "most"] if far else [])]
+    header += [*columns[1:], "note"]
     return figure_html(
         picture, caption=caption, header=header, rows=numbers, key=_interval_legend(rows, meanings)
     )
+
+
+def _column_text(row: DrawnInterval, column: int, form: Callable[[float], str]) -> str:
+    if column:
+        return row.texts[column - 1]
+    return "–" if row.value is None else form(row.value)
 
 
 def _draw_interval(
     row: DrawnInterval, scale: LinearScale, y: float, form: Callable[[float], str]
 ) -> str:
     assert row.value is not None
-    parts = []
+    parts, series = [], 6 if row.is_grey else 1
     if row.least is not None and row.most is not None:
         parts += _draw_range_line(scale(row.least), scale(row.most), y)
     if row.low is not None and row.high is not None:
         parts.append(
-            svg_element("line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_="l1")
+            svg_element(
+                "line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_=f"l{series}"
+            )
         )
     tip = svg_element("title", text=f"{row.name}: {form(row.value)}")
     return "".join(
-        [*parts, svg_element("circle", tip, cx=scale(row.value), cy=y, r=4, class_="s1")]
+        [*parts, svg_element("circle", tip, cx=scale(row.value), cy=y, r=4, class_=f"s{series}")]
     )
 
 

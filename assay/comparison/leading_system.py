@@ -159,7 +159,7 @@ def describe_verdict(
     the first leader is ahead of, tied with and behind the next run.
     """
     leaders = list_leaders(means)
-    is_one, named = len(leaders) == 1, _join_names(leaders)
+    is_one, named = len(leaders) == 1, join_names(leaders)
     over = f"{means[leaders[0]]:.4f}, {topics:,} topic{'s' if topics != 1 else ''}"
     if len(means) == 1:
         return f"{named} is the only run: mean {measure} {means[leaders[0]]:.4f}."
@@ -201,7 +201,7 @@ def describe_verdict(
         )
     if opposed:
         parts.append(
-            f"No verdict for {_join_names(opposed)}: the mean and the signed ranks point in different directions."
+            f"No verdict for {join_names(opposed)}: the mean and the signed ranks point in different directions."
         )
     return " ".join(parts) + won
 
@@ -211,9 +211,22 @@ def _list_with_p(rivals: Sequence[RivalSystem]) -> str:
         f"{one.tag} ({format_p_equals(one.p)})" if not math.isnan(one.p) else one.tag
         for one in rivals[:MAX_NAMED]
     ]
-    return _join_names(
-        named + ([f"{len(rivals) - MAX_NAMED} more"] if len(rivals) > MAX_NAMED else [])
-    )
+    return join_names([*named, *(one.tag for one in rivals[MAX_NAMED:])], MAX_NAMED)
+
+
+def list_rivals(ranking: Mapping[str, Any]) -> tuple[list[str], list[RivalSystem]]:
+    """Return the leaders of a result of `rank_systems`, and the other runs, best first."""
+    systems = ranking["systems"]
+    leaders = list_leaders({one["tag"]: one["mean"] for one in systems})
+    n_leaders, rivals = len(leaders), []
+    for k, one in enumerate(systems[n_leaders:], n_leaders):
+        p = [ranking["holm"][i][k - i - 1] for i in range(n_leaders)]
+        opposed = [ranking["opposed"][i][k - i - 1] for i in range(n_leaders)]
+        known = [value for value in p if value is not None]
+        rivals.append(
+            RivalSystem(one["tag"], max(known) if len(known) == len(p) else math.nan, any(opposed))
+        )
+    return leaders, rivals
 
 
 def describe_leader(ranking: Mapping[str, Any], measure: str, *, estimated: bool = False) -> str:
@@ -221,17 +234,10 @@ def describe_leader(ranking: Mapping[str, Any], measure: str, *, estimated: bool
     systems = ranking["systems"]
     if not systems or not ranking["topics"]:
         return "No system leads yet: no topic has a label."
-    n_leaders = len(list_leaders({one["tag"]: one["mean"] for one in systems}))
-    rivals = []
-    for k, one in enumerate(systems[n_leaders:], n_leaders):
-        p = [ranking["holm"][i][k - i - 1] for i in range(n_leaders)]
-        opposed = [ranking["opposed"][i][k - i - 1] for i in range(n_leaders)]
-        rivals.append(RivalSystem(one["tag"], max(p), any(opposed)))
-    means = {one["tag"]: one["mean"] for one in systems}
     return describe_verdict(
         measure,
-        means,
-        rivals,
+        {one["tag"]: one["mean"] for one in systems},
+        list_rivals(ranking)[1],
         topics=ranking["topics"],
         correction="holm",
         estimated=estimated,
@@ -310,14 +316,12 @@ def describe_score_bounds(systems: Sequence[Mapping[str, Any]]) -> str:
         is_alone = all(one["most"] < leader["least"] - 1e-12 for one in rest)
         stays = f"{leader['tag']} leads" if is_alone else f"no run is ahead of {leader['tag']}"
         return f"Whatever the grades of the unjudged documents at the top of the runs, {stays}."
-    shown = _join_names(
-        [
-            *could[:MAX_NAMED],
-            *([f"{len(could) - MAX_NAMED} more"] if len(could) > MAX_NAMED else []),
-        ]
-    )
+    shown = join_names(could, MAX_NAMED)
     return f"Judging the remaining documents could still change the leader: {shown} could lead."
 
 
-def _join_names(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str], most: int | None = None) -> str:
+    """Join names. Those after the first `most` are counted."""
+    if most is not None and len(names) > most:
+        names = [*names[:most], f"{len(names) - most} more"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

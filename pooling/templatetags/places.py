@@ -71,7 +71,7 @@ COLLECTION_PLACES = (
         (
             PlacePage("runs", "collection-runs", _("Runs")),
             PlacePage("qrels", "collection-qrels", _("Qrels")),
-            PlacePage("systems", "collection-analyses", _("Analyses")),
+            PlacePage("systems", "collection-analyses", _("Results")),
         ),
     ),
     Place(_("Pools"), (PlacePage("pools", "collection-pools", _("Pools")),)),

@@ -22,10 +22,8 @@ def test_a_study_is_asked_for_read_and_taken_along(
     campaign = small_campaign(small_collection())
     page = signed_in_page(campaign.collection.managers.get())
     page.goto(reverse("campaign-systems", args=[campaign.slug]))
-    page.get_by_role("link", name="Studies", exact=True).click()
-    photograph(page, "studies")
     page.get_by_role("link", name="Systems compared").click()
-    page.get_by_label("Family").select_option("holm")
+    page.get_by_label("Correction").select_option("holm")
     photograph(page, "study-new")
     page.get_by_role("button", name="Compute study").click()
     assert work_off(Job.objects.get(kind="study")).state == "done"

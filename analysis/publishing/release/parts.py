@@ -33,7 +33,7 @@ from assay.formats.qrels import write_qrels
 FORMAT, VERSION = "assay campaign archive", 2
 """Format name and version in campaign.json. A new name would make releases unreadable for older
 installations."""
-VERSION_1_COLUMNS = {"standing": "status"}
+VERSION_1_COLUMNS = {"status": "status"}
 """Columns of version 1 with their current names."""
 SHARED_SETTINGS = SETTINGS - {"completion_code", "completion_url", "thanks_text"}
 """Campaign settings in a release. Settings that concern only this campaign's annotators are left

@@ -435,6 +435,7 @@ def submissions_chart(rows: Sequence[BoardRow]) -> Figure:
 
 STUDY = Study(
     name="leaderboard",
+    group="leaderboards",
     title="Can the leaderboard be trusted?",
     source=(
         "Craswell, Mitra, Yilmaz, Campos, Lin: MS MARCO: Benchmarking Ranking Models in the "

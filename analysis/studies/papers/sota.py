@@ -287,6 +287,7 @@ def make_verdicts(bench: StudyContext) -> Section:
 
 STUDY = Study(
     name="sota",
+    group="leaderboards",
     title="Significant improvements over the state of the art?",
     source="Lin, Campos, Craswell, Mitra, Yilmaz: Significant Improvements over the State of the Art?, SIGIR 2021",
     sentence="Which runs led a leaderboard, and whether each step was significant.",

@@ -311,6 +311,7 @@ def joint_radar(results: dict[str, Result]) -> Figure:
 
 STUDY = Study(
     name="stability",
+    group="trust",
     title="How stable is the ranking when the collection changes?",
     source="the multi-element protocol for TREC-COVID",
     sentence=(

@@ -8,6 +8,7 @@ from analysis.studies.tripjudge.inputs import SETTING_KEYS
 
 STUDY = Study(
     name="tripjudge",
+    group="trust",
     title="A test collection judged by people",
     source="Althammer, Hofstätter, Verberne, Hanbury: TripJudge, CIKM 2022",
     sentence="The campaign, its labels and agreement, and whether judgements and clicks rank systems alike.",

@@ -201,7 +201,7 @@ class TestTheAnswerOfSystems:
             viewer_of(compared).get(f"/campaigns/{compared.slug}/results/systems/").content.decode()
         )
         assert (
-            "Not computed yet: the answer is computed when a manager of the campaign opens the page Systems."
+            "Not computed yet. The answer appears after a manager has opened the campaign's Results page."
             in page
         )
         assert Job.objects.count() == before
@@ -214,7 +214,7 @@ class TestTheAnswerOfSystems:
         page = words(
             viewer_of(compared).get(f"/campaigns/{compared.slug}/results/systems/").content.decode()
         )
-        assert "there are newer ones" in page
+        assert "Newer judgements exist." in page
         assert "being computed" not in page
 
 

@@ -19,7 +19,7 @@ from analysis.judgements.campaign_sample import read_campaign_sample
 from analysis.judgements.labels import LabelChoices, make_labels
 from analysis.judgements.live import expire_caches, get_snapshot
 from analysis.systems import answers
-from analysis.systems.answer_page import describe_unjudged
+from analysis.systems.answer_page import describe_decision, describe_unjudged
 from annotation.models import Campaign, Judgement
 from assay.measures.measures import parse_measure
 from pooling.models import Job
@@ -117,6 +117,7 @@ def test_the_page_shows_the_answer_its_age_and_what_is_unjudged(judged, client):
     job = work_off(Job.objects.get(kind=answers.ANSWER_JOB))
     page = page_of(judged, client)
     assert job.report["words"] in html.unescape(page)
+    assert describe_decision(job.report) in html.unescape(page)
     assert (
         "Over the 8 of 8 topics with a label; 40 labels, each by majority of at least 2 judgements."
         in page
@@ -124,7 +125,7 @@ def test_the_page_shows_the_answer_its_age_and_what_is_unjudged(judged, client):
     assert "They count as not relevant here" in page
     assert "No confidence interval for any run: " in page
     assert "Tests and 95% confidence intervals hold for one check." in page
-    assert "there are newer ones" not in page
+    assert "Newer judgements exist." not in page
     assert Job.objects.filter(kind=answers.ANSWER_JOB).count() == 1
 
 
@@ -142,6 +143,47 @@ def test_where_no_reason_is_known_none_is_said_to_be_missing():
     )
 
 
+def ranked(holm: list[list[float | None]], *, means: tuple[float, ...] = (0.6, 0.5, 0.4), **more):
+    """An answer with three runs. holm: corrected p-values of each run against those below it."""
+    return {
+        "topics": 40,
+        "systems": [{"tag": tag, "mean": mean} for tag, mean in zip("ABC", means, strict=True)],
+        "holm": holm,
+        "opposed": [[False, False], [False]],
+        "untested": "",
+    } | more
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            ranked([[0.01, 0.001], [0.2]]),
+            "A is best: it differs significantly from every other run (Holm correction).",
+        ),
+        (
+            ranked([[0.2, 0.001], [0.01]]),
+            "No clear winner: A leads, but does not differ significantly from B (Holm correction).",
+        ),
+        (
+            ranked([[0.9, 0.2], [0.01]], means=(0.6, 0.6, 0.4)),
+            "No clear winner: A and B lead, but do not differ significantly from C (Holm correction).",
+        ),
+        (
+            ranked([[0.01, 0.001], [0.2]], opposed=[[True, False], [False]]),
+            "No clear winner: mean and signed ranks disagree about A and B.",
+        ),
+        (
+            ranked([[None, None], [None]], untested="5 topics; a verdict needs at least 6"),
+            "No verdict yet: 5 topics; a verdict needs at least 6.",
+        ),
+        (ranked([[None, None], [None]], topics=0), "No ranking yet: no topic has a label."),
+    ],
+)
+def test_one_sentence_says_whether_a_system_is_best(answer, said) -> None:
+    assert describe_decision(answer) == said
+
+
 def test_a_new_judgement_is_said_and_computed_after_a_minute(judged, client):
     computed(judged)
     annotator = make_annotator(judged)
@@ -156,12 +198,12 @@ def test_a_new_judgement_is_said_and_computed_after_a_minute(judged, client):
         wall_ms=5500,
     )
     expire_caches()
-    assert "there are newer ones" in page_of(judged, client)
+    assert "Newer judgements exist." in page_of(judged, client)
     assert Job.objects.filter(kind=answers.ANSWER_JOB).count() == 1, "not yet"
     Job.objects.filter(kind=answers.ANSWER_JOB).update(
         finished_at=timezone.now() - timedelta(seconds=61)
     )
-    assert "being computed anew" in page_of(judged, client)
+    assert "A new answer is being computed." in page_of(judged, client)
     assert Job.objects.filter(kind=answers.ANSWER_JOB).count() == 2
 
 

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 
+from analysis.studies.papers import STUDY_NAMES
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS, ReportKind
 from analysis.systems.written_files import WrittenFile
+from analysis.templatetags.analyses import analysis_groups
 from assay.analyses import aggregate
 from assay.calls import declared_arguments
 from assay.charts.bars import bar_chart
@@ -35,6 +37,12 @@ def test_each_kind_is_called_as_its_command() -> None:
     commands = get_commands()
     for name, kind in KINDS.items():
         assert (kind.name, commands[name]) == (name, "assay")
+
+
+def test_the_page_lists_every_kind_and_every_paper_study_once() -> None:
+    groups = analysis_groups()
+    assert sorted(kind.name for one in groups for kind in one["kinds"]) == sorted(KINDS)
+    assert sorted(study.name for one in groups for study in one["studies"]) == STUDY_NAMES
 
 
 @pytest.mark.parametrize("name", KINDS)

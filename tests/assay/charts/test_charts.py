@@ -145,6 +145,27 @@ def test_what_an_interval_and_the_thin_line_beside_it_mean_is_in_the_legend_wher
     assert "legend" not in points.interval_chart(rows, caption="c", x_label="x", what="run")
 
 
+def test_columns_beside_intervals_hold_the_value_and_further_texts():
+    rows = [
+        points.DrawnInterval("a", 0.5, texts=("–",)),
+        points.DrawnInterval("b", 0.25, texts=("0.01",), is_grey=True),
+    ]
+    drawn = points.interval_chart(
+        rows, caption="c", x_label="x", what="run", columns=("mean", "p (Holm)")
+    )
+    wide, narrow = re.findall(r"<svg.*?</svg>", drawn)
+    assert re.findall(r'<text[^>]*text-anchor="end"[^>]*>([^<]+)</text>', wide)[:2] == [
+        "mean",
+        "p (Holm)",
+    ]
+    for words in ("mean", "0.50", "0.25"):
+        assert all(f">{words}</text>" in form for form in (wide, narrow))
+    assert ">0.01</text>" in wide
+    assert ">0.01</text>" not in narrow
+    assert re.findall(r'class="(s\d)"', wide) == ["s1", "s6"]
+    assert '<th scope="col">p (Holm)</th>' in drawn
+
+
 def _curve(name: str, values: list[float | None], width: float = 400.0) -> str:
     line = lines.Line(name, list(zip((0.0, 1.0, 2.0), values, strict=True)), marks=True)
     return lines.line_chart(
