@@ -85,7 +85,7 @@ TASKS = (
     of_managers(
         "another_recipe", "Find the labels that change with another rule, and open the first.", 4
     ),
-    of_managers("picture_for_the_paper", "Download the ranking of systems as a figure.", 3),
+    of_managers("picture_for_the_paper", "Download the ranking of systems as a figure.", 4),
     of_managers(
         "show_a_colleague",
         "Give a colleague read-only access to the results.",
@@ -96,7 +96,7 @@ TASKS = (
     of_managers(
         "remove_doubles",
         "Remove 62 duplicate topics.",
-        3,
+        4,
         start="{doubles}",
         published="64 clicks, one topic after the other",
     ),

@@ -25,6 +25,11 @@ def open_campaign(hands: Hands, tab: str = "") -> None:
         )
 
 
+def open_page(hands: Hands, name: str) -> None:
+    """One of the pages within the current place."""
+    hands.click("link", name, within=hands.page.get_by_role("navigation", name="Pages"), exact=True)
+
+
 def files_to_campaign(hands: Hands) -> None:
     page = hands.page
     hands.click("link", "New collection")
@@ -56,7 +61,7 @@ def files_to_campaign(hands: Hands) -> None:
 
 
 def best_system(hands: Hands) -> None:
-    open_campaign(hands, "Systems")
+    open_campaign(hands, "Results")
     hands.see(re.compile("leads by nDCG@10|no system leads", re.IGNORECASE))
 
 
@@ -91,8 +96,8 @@ def pause_clicker(hands: Hands) -> None:
 
 
 def gold_from_file(hands: Hands) -> None:
-    open_campaign(hands, "Gold")
-    hands.touch(hands.page.locator("summary", has_text="Import or replace from qrels or a file"))
+    open_campaign(hands, "Quality")
+    open_page(hands, "Gold questions")
     hands.drop_text(hands.given["known"], "known.qrels", on="[name=known_file]")
     hands.click("button", "Add questions")
     expect(
@@ -101,7 +106,7 @@ def gold_from_file(hands: Hands) -> None:
 
 
 def disputed(hands: Hands) -> None:
-    open_campaign(hands, "Agreement")
+    open_campaign(hands, "Quality")
     hands.click("link", "Adjudicate")
     hands.page.wait_for_url("**/pairs/*/")
     for _number in range(N_DISPUTED):
@@ -131,13 +136,11 @@ def another_recipe(hands: Hands) -> None:
 
 
 def picture_for_the_paper(hands: Hands) -> None:
-    open_campaign(hands, "Systems")
-    link = (
-        hands.page.locator("figure")
-        .filter(has=hands.page.locator("svg[role=img]"))
-        .first.get_by_role("link", name=re.compile("^SVG"))
-    )
-    link.wait_for(timeout=JOB_MS)
+    open_campaign(hands, "Results")
+    figure = hands.page.locator("figure").filter(has=hands.page.locator("svg[role=img]")).first
+    figure.wait_for(timeout=JOB_MS)
+    hands.touch(figure.locator("summary"))
+    link = figure.get_by_role("link", name=re.compile("^SVG"))
     assert hands.take(link).suggested_filename.endswith(".svg")
 
 
@@ -161,9 +164,8 @@ def pay(hands: Hands) -> None:
 
 
 def remove_doubles(hands: Hands) -> None:
-    hands.click(
-        "link", "Topic check", within=hands.page.get_by_role("navigation", name="Collection")
-    )
+    hands.click("link", "Topics", within=hands.page.get_by_role("navigation", name="Collection"))
+    open_page(hands, "Topic check")
     if not hands.page.get_by_text(re.compile(r"Duplicate: \d")).count():
         hands.click("button", "Check again")
     hands.click("button", f"Remove all {N_DOUBLES}")
