@@ -46,8 +46,6 @@ from assay.options import add_options, option
 from assay.results import Values
 from assay.tabular import Table
 
-PRECISIONS = ("float64", "float32")
-
 
 @dataclass(frozen=True)
 class Options(VerdictOptions):

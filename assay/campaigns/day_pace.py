@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from assay.campaigns.working_days import Calendar, WorkClock
 
@@ -33,7 +34,6 @@ come."""
 WEEKEND_DAYS = 2.0
 """Number of weekend days after which the pace of weekends is considered known."""
 HORIZON_DAYS = 731
-NORMAL_QUANTILE = 1.959964
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ class DayPace:
         """
         days, variance = remaining / self.per_day, self.spread**2
         error = math.sqrt(math.log1p(variance / days) + math.log1p(variance / self.n_days))
-        reach = student_quantile(self.freedom) * error
+        reach = stdtrit(self.freedom, 0.975) * error
         fade = FADE * (self.n_days / 2 + min(days, FADE_DAYS))
         idle, usual, busy = self._clocks
         return (
@@ -171,10 +171,3 @@ class DayPace:
         profile = self.history.profile
         idle, usual, busy = (WorkClock.of(calendar, profile, weekend=w) for w in self.weekend)
         return idle, usual, busy
-
-
-def student_quantile(freedom: float) -> float:
-    """Return the 97.5% quantile of Student's t (Gaver and Kafadar 1984), accurate to 3% from three
-    degrees of freedom."""
-    ratio = NORMAL_QUANTILE**2 * (freedom - 1.5) / (freedom - 1) ** 2
-    return math.sqrt(freedom * math.expm1(ratio))

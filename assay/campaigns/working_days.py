@@ -38,12 +38,6 @@ class Calendar:
         """Return the index of the day that contains each time."""
         return np.searchsorted(self.edges, moments, side="right") - 1
 
-    def share_of_day(self, moment: float) -> tuple[int, float]:
-        """Return the index of the day that contains the time, and the share of this day that has
-        passed."""
-        day = int(np.searchsorted(self.edges, moment, side="right")) - 1
-        return day, float((moment - self.edges[day]) / (self.edges[day + 1] - self.edges[day]))
-
 
 @dataclass(frozen=True, eq=False)
 class WorkClock:

@@ -20,8 +20,6 @@ from assay.comparison.stability import StabilityChunk, StabilityProtocol, draw_l
 from assay.measures.batch import PackedCollection
 from assay.measures.subcollections import IN_FIRST, IN_SECOND
 
-Memberships = dict[str, NDArray[np.uint8]]
-
 
 def create_folder(name: str) -> Path:
     """Check the folder's name. Raises BadInput if it exists and is not an empty folder."""

@@ -14,7 +14,6 @@ from assay.campaigns.day_pace import (
     DayHistory,
     DayPace,
     find_kick_off,
-    student_quantile,
 )
 
 HOUR = 3600.0
@@ -169,8 +168,3 @@ def test_nothing_on_working_days_is_no_pace():
     saturday = MONDAY - 2 * DAY_SECONDS + np.arange(100) * 60.0
     history = DayHistory.of(saturday, now=MONDAY, zone=UTC)
     assert DayPace.of(history, now=MONDAY, zone=UTC) is None
-
-
-def test_students_quantile_is_near_that_of_scipy():
-    for freedom in (3, 4.5, 10, 16, 100):
-        assert student_quantile(freedom) == pytest.approx(stats.t.ppf(0.975, freedom), rel=0.03)

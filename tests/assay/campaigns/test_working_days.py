@@ -58,7 +58,6 @@ def test_days_begin_at_local_midnight_and_have_23_hours_when_the_clocks_go_forwa
     assert calendar.edges[0] == datetime(2026, 3, 27, 23, tzinfo=UTC).timestamp()
     assert np.diff(calendar.edges).tolist() == [24 * 3600, 23 * 3600, 24 * 3600]
     assert calendar.working.tolist() == [False, False, True]
-    assert calendar.share_of_day(last) == (2, 0.5)
     assert calendar.day_of(np.array([first, last])).tolist() == [0, 2]
 
 
