@@ -38,7 +38,7 @@ def test_the_first_start_offers_the_example_judging_and_the_users_files(demo):
     for address in (f"/campaigns/{example.SLUG}/", "/judge/try-judging/try", "/collections/new"):
         assert f'href="{address}"' in body
     assert 'id="filling"' not in body
-    assert "To do" not in text_of(page)
+    assert "Needs you" not in text_of(page)
 
 
 def test_who_may_not_create_is_not_offered_to_upload_files(demo):
@@ -69,7 +69,7 @@ def test_a_campaign_of_ones_own_brings_the_usual_home_which_lists_the_example_la
     text = text_of(manager_of(demo).get("/"))
     assert START not in text
     assert (
-        text.index("To do")
+        text.index("Needs you")
         < text.index("Council services")
         < text.index("Example: finished campaign")
     )
@@ -86,7 +86,7 @@ def test_the_example_adds_nothing_to_the_to_do_list(demo):
         judge(make_annotator(campaign), 0)
         judge(make_annotator(campaign), 3)
     text = text_of(manager_of(demo).get("/"))
-    to_do = text[text.index("To do") : text.index("All campaigns")]
+    to_do = text[text.index("Needs you") : text.index("All campaigns")]
     assert own.name in to_do
     assert demo.name not in to_do
 
