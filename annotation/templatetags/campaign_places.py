@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from django import template
+from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from annotation.demo.example import find_example
 from annotation.models import Campaign
 from pooling.templatetags.places import Place, PlacePage, ShownPlaces, show_places
 
@@ -48,6 +50,7 @@ DRAFT_PLACES = (
     Place(_("Gold questions"), (GOLD,)),
     Place(_("LLM judges"), (LLM_JUDGES,)),
 )
+EMPTY_IN_EXAMPLE = {"campaign-gold", "campaign-feedback"}
 
 
 @register.simple_tag(takes_context=True)
@@ -58,3 +61,21 @@ def campaign_places(context: dict[str, Any]) -> ShownPlaces:
         return show_places(PLACES, SETTINGS, slug=campaign.slug, tab=tab)
     places = [place for place in DRAFT_PLACES if campaign.pool_id or GOLD not in place.pages]
     return show_places(places, None, slug=campaign.slug, tab=tab)
+
+
+@register.simple_tag(takes_context=True)
+def example_page(context: dict[str, Any]) -> str:
+    """Return the address of the same page in the demo's example, or an empty string.
+
+    There is none if the campaign has judgements, if the page would be empty in the example too, and
+    for users who do not manage the example.
+    """
+    campaign, request = context["campaign"], context["request"]
+    match = request.resolver_match
+    filled = {page.address for place in PLACES for page in place.pages} - EMPTY_IN_EXAMPLE
+    if match.view_name not in filled or campaign.memberships.filter(n_judged__gt=0).exists():
+        return ""
+    example = find_example(request.user)
+    if example is None or example == campaign:
+        return ""
+    return reverse(match.view_name, kwargs=match.kwargs | {"slug": example.slug})

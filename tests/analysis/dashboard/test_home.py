@@ -9,7 +9,7 @@ from annotation.models import Campaign
 from assay.labels.judges import JudgeKind
 from pooling.models import Job
 from tests.analysis.dashboard.test_pages import client_of, manager_of, text_of
-from tests.builders import judge, make_annotator, make_campaign, make_user
+from tests.builders import judge, make_annotator, make_campaign, make_manager, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 START = "Where do you want to start?"
@@ -94,3 +94,31 @@ def test_the_example_adds_nothing_to_the_to_do_list(demo):
 def test_without_the_demo_home_is_the_usual_one():
     assert START not in text_of(manager_of(make_campaign()).get("/"))
     assert START not in text_of(client_of(make_user(may_create=True)).get("/"))
+
+
+EMPTY_PAGES = ("", "people/", "questions/", "labels/", "agreement/", "systems/", "export/")
+
+
+@pytest.mark.parametrize("page", EMPTY_PAGES)
+def test_a_page_without_judgements_leads_to_the_same_page_of_the_example(demo, page):
+    client, link = manager_of(demo), f'href="/campaigns/{example.SLUG}/{page}"'
+    assert link in client.get(f"/campaigns/try-judging/{page}").content.decode()
+    own = client.get(f"/campaigns/{example.SLUG}/{page}").content.decode()
+    assert "See this page in the example" not in own
+
+
+def test_a_page_with_judgements_or_for_another_manager_does_not_name_the_example(demo):
+    to_judge = Campaign.objects.get(slug="try-judging")
+    other = make_manager(to_judge).user
+    hidden = client_of(other).get("/campaigns/try-judging/people/")
+    assert "See this page in the example" not in text_of(hidden)
+    judge(make_annotator(to_judge), 1)
+    judged = manager_of(demo).get("/campaigns/try-judging/people/")
+    assert "See this page in the example" not in text_of(judged)
+
+
+def test_pages_that_the_example_does_not_fill_do_not_lead_to_it(demo):
+    for page in ("gold/", "feedback/", "settings/"):
+        answer = manager_of(demo).get(f"/campaigns/try-judging/{page}", follow=True)
+        assert answer.status_code == 200
+        assert "See this page in the example" not in text_of(answer)
