@@ -87,6 +87,7 @@ FUNCTIONS = {
     "compare": FunctionSpec("compare_systems", QRELS_AND_RUNS, {"measures": "nDCG@10"}),
     "compare_rankings": FunctionSpec("compare_rankings", ("qrels", "runs")),
     "compare_runs": FunctionSpec("compare_runs", ("qrels", "run_a", "run_b")),
+    "export_labels": FunctionSpec("export_labels", ("qrels",)),
     "unjudged": FunctionSpec("unjudged", ("qrels", "run")),
     "label_overlap": FunctionSpec("label_overlap", ("judged", "clicks")),
     "leaderboard": FunctionSpec("leaderboard", QRELS_AND_RUNS),

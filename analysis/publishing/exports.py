@@ -35,6 +35,14 @@ from annotation.selectors.pairs import get_ruled_pairs
 from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from assay.formats.delimited import escape_formula
+from assay.formats.engines import (
+    LabelledQuery,
+    list_labelled_queries,
+    write_import_judgment,
+    write_label_csv,
+    write_ltr,
+    write_rank_eval,
+)
 from assay.formats.exports import (
     BookPair,
     write_crowdkit,
@@ -399,6 +407,33 @@ def _write_general(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> N
     )
 
 
+def _labelled_queries(campaign: Campaign, wanted: ExportOptions) -> list[LabelledQuery]:
+    texts = dict(campaign.collection.topics.values_list("topic_id", "text"))
+    labels = make_labels(campaign, wanted.choices).qrels("graded", wanted.topics)
+    return list_labelled_queries(labels, texts)
+
+
+def _write_import_judgment(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    name = f"{campaign.name} (simulated)" if campaign.simulated else campaign.name
+    described = ", ".join(wanted.choices.words())
+    write_import_judgment(
+        _labelled_queries(campaign, wanted), out, name=name, description=described
+    )
+
+
+def _write_rank_eval(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    write_rank_eval(_labelled_queries(campaign, wanted), out, index=campaign.collection.slug)
+
+
+def _write_ltr(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    write_ltr(_labelled_queries(campaign, wanted), out)
+
+
+def _write_label_csv(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+    safe = escape_formula if wanted.spreadsheet else str
+    write_label_csv(_labelled_queries(campaign, wanted), out, safe=safe)
+
+
 def write_documents(campaign: Campaign, out: IO[str], *, whole: bool = False) -> None:
     """Write the pool's stored documents as JSON lines by ID, in the format of BEIR's corpus. whole:
     include the additional fields."""
@@ -665,6 +700,42 @@ EXPORTS = {
             CSV,
             _write_general,
             ("spreadsheet",),
+        ),
+        Export(
+            "opensearch",
+            "OpenSearch judgement list",
+            "Labels to import into Search Relevance, as JSON.",
+            "opensearch-judgments.json",
+            JSON,
+            _write_import_judgment,
+            RULES,
+        ),
+        Export(
+            "rank-eval",
+            "Ranking evaluation request",
+            "For Elasticsearch and OpenSearch. Replace the query by yours.",
+            "rank-eval.json",
+            JSON,
+            _write_rank_eval,
+            RULES,
+        ),
+        Export(
+            "ltr",
+            "Learning to rank",
+            "Grade, query number and document of every label.",
+            "ltr.txt",
+            TEXT,
+            _write_ltr,
+            RULES,
+        ),
+        Export(
+            "label-csv",
+            "Labels as CSV",
+            "Topic, query, document and grade of every label.",
+            "labels.csv",
+            CSV,
+            _write_label_csv,
+            SAFE,
         ),
         Export(
             "crowd-kit",

@@ -54,6 +54,10 @@ EXPORT_GROUPS = (
             "quepid-detailed",
             "quepid-general",
             "crowd-kit",
+            "opensearch",
+            "rank-eval",
+            "ltr",
+            "label-csv",
         ),
     ),
 )

@@ -78,6 +78,7 @@ COMMAND_GROUPS = {
     },
     "Publish": {
         "study": "study",
+        "export labels": "export_labels",
         "export qrels": "export_qrels",
         "export payment": "export_payment",
         "release export": "export_campaign",

@@ -49,6 +49,7 @@ EXAMPLES = {
     "demo": "",
     "creators": "add ada",
     "study": "comparison study.toml --output results",
+    "export labels": "qrels.txt --topics topics.tsv --target opensearch --output judgments.json",
     "export qrels": "--campaign news --output qrels.txt",
     "export payment": "--campaign news --rate 12.50",
     "release export": "--campaign news --output news.zip",

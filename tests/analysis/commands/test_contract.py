@@ -54,6 +54,7 @@ OPTIONS = {
         f"--per-topic-quota --processes --campaign"
     ),
     "reusability": f"{MEASURED} --depth --groups --measures --processes --campaign",
+    "export_labels": "--topics --target --index --cutoff --template",
     "export_qrels": "--campaign",
     "export_judgements": "--campaign",
     "export_campaign": "--campaign",

@@ -114,6 +114,30 @@ def test_quepids_tables_have_every_pair_and_the_label_of_those_that_have_one(cam
     assert {row["Score"] for row in general} == {""}
 
 
+def test_the_labels_are_handed_over_to_engines_under_their_queries(campaign):
+    topics = dict(campaign.collection.topics.values_list("text", "topic_id"))
+    grades = sorted(tuple(line.split()[::2] + line.split()[3:]) for line in GRADED.splitlines())
+    judgements = json.loads(text(campaign, "opensearch"))
+    assert judgements["name"] == campaign.name
+    assert (
+        sorted(
+            (topics[one["query"]], rated["docId"], rated["rating"])
+            for one in judgements["judgmentRatings"]
+            for rated in one["ratings"]
+        )
+        == grades
+    )
+    request = json.loads(text(campaign, "rank-eval"))
+    assert {
+        (one["id"], rated["_index"], rated["_id"], str(rated["rating"]))
+        for one in request["requests"]
+        for rated in one["ratings"]
+    } == {(topic, campaign.collection.slug, document, grade) for topic, document, grade in grades}
+    rows = list(csv.DictReader(io.StringIO(text(campaign, "label-csv"))))
+    assert sorted((row["topic"], row["document"], row["grade"]) for row in rows) == grades
+    assert text(campaign, "ltr").count(" qid:") == len(grades) + len(judgements["judgmentRatings"])
+
+
 def test_every_revision_is_in_the_raw_judgements_and_each_that_does_not_count_has_its_reason(
     campaign,
 ):
