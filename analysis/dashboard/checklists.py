@@ -1,20 +1,26 @@
-"""Checklist of what remains to be done after a campaign is closed."""
+"""Checklists of what remains to be done before a campaign opens and after it is closed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from analysis.dashboard.headline import format_moment
 from analysis.dashboard.home_summary import HomeFigures
 from analysis.dashboard.progress import CampaignProgress
 from analysis.dashboard.to_do_list import ToDoAction, ToDoItem, ToDoKind
 from annotation.core.audit_actions import AuditAction
-from annotation.models import AuditEvent, Campaign
+from annotation.core.presets import guidelines_text
+from annotation.models import AuditEvent, Campaign, Pair
+from annotation.selectors.drafts import get_campaign_steps
+from annotation.selectors.pairs import get_special_pairs
+from pooling.models import Collection
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,99 @@ class ChecklistStep:
     note: str
     is_done: bool
     action: ToDoAction | None = None
+    is_optional: bool = False
+
+
+def list_setup_steps(campaign: Campaign) -> list[ChecklistStep]:
+    """Return the steps of a draft in order. The last ones are optional."""
+    missing = {step.key: step.missing for step in get_campaign_steps(campaign)}
+
+    def settings_step(key: str, name: str, note: str, *, words: str = "") -> ChecklistStep:
+        words = words or (_("Add") if missing[key] else _("Change"))
+        action = ToDoAction(words, reverse("campaign-step", args=[campaign.slug, key]))
+        return ChecklistStep(
+            name, _end_sentence(missing[key]) or note, is_done=not missing[key], action=action
+        )
+
+    steps = [
+        settings_step("files", _("Files"), _describe_files(campaign.collection)),
+        settings_step("pool", _("Pool"), _describe_pool(campaign)),
+        settings_step("rules", _("Rules"), _describe_rules(campaign)),
+        settings_step(
+            "scale", _("Scale"), ", ".join(str(grade["name"]) for grade in campaign.scale)
+        ),
+        _guidelines_step(
+            campaign, settings_step("guidelines", _("Guidelines"), "", words=_("Write"))
+        ),
+    ]
+    if campaign.pool_id is None:
+        return steps
+    n_control = get_special_pairs(campaign, Pair.Kind.GOLD, Pair.Kind.QUALIFICATION).count()
+    return [
+        *steps,
+        ChecklistStep(
+            _("Gold questions"),
+            ngettext("%(n)s question.", "%(n)s questions.", n_control) % {"n": f"{n_control:,}"}
+            if n_control
+            else _("None. They show whether annotators understand the task."),
+            is_done=n_control > 0,
+            is_optional=True,
+            action=ToDoAction.to_page(
+                _("Change") if n_control else _("Add"), "campaign-gold", campaign
+            ),
+        ),
+        replace(
+            settings_step(
+                "people", _("People"), _("Annotators can join once it opens."), words=_("Invite")
+            ),
+            is_optional=True,
+        ),
+        ChecklistStep(
+            _("Try judging"),
+            _("Judge a few pairs as annotators will. Trial judgements are not saved."),
+            is_done=False,
+            is_optional=True,
+            action=ToDoAction.to_page(_("Try judging"), "judge-try", campaign),
+        ),
+    ]
+
+
+def _end_sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}." if words else ""
+
+
+def _describe_files(collection: Collection) -> str:
+    topics = collection.topics.filter(removed_reason="").count()
+    runs = collection.runs.count()
+    return _("%(topics)s, %(runs)s.") % {
+        "topics": ngettext("%(n)s topic", "%(n)s topics", topics) % {"n": f"{topics:,}"},
+        "runs": ngettext("%(n)s run", "%(n)s runs", runs) % {"n": f"{runs:,}"},
+    }
+
+
+def _describe_pool(campaign: Campaign) -> str:
+    n = campaign.n_pairs
+    return ngettext("%(n)s pair.", "%(n)s pairs.", n) % {"n": f"{n:,}"}
+
+
+def _describe_rules(campaign: Campaign) -> str:
+    n = campaign.judgements_per_pair
+    words = ngettext("%(n)s judgement per pair.", "%(n)s judgements per pair.", n) % {"n": n}
+    if campaign.deadline is None:
+        return words
+    due = format_moment(campaign.deadline.timestamp())
+    return f"{words} {_('Deadline: %(moment)s.') % {'moment': due}}"
+
+
+def _guidelines_step(campaign: Campaign, step: ChecklistStep) -> ChecklistStep:
+    newest = campaign.guidelines.order_by("number").last()
+    if newest is None:
+        return step
+    preset = guidelines_text(campaign.scale, spans=campaign.spans, spans_from=campaign.spans_from)
+    if newest.text.strip() == preset.strip():
+        note = _("Still the initial text. Replace its examples with pairs of your own topics.")
+        return replace(step, note=note, is_done=False)
+    return replace(step, note=_("Version %(n)s.") % {"n": newest.number})
 
 
 def list_finish_steps(

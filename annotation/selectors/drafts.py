@@ -1,8 +1,9 @@
-"""Checks of a draft campaign for contradictions before it opens."""
+"""Steps, workload and contradictions of a draft campaign."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.utils import timezone
@@ -10,7 +11,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.core.audit_actions import AuditAction
-from annotation.core.cost_estimate import max_calendar_days, max_judgements_in_time
+from annotation.core.cost_estimate import (
+    Workload,
+    estimate_workload,
+    max_calendar_days,
+    max_judgements_in_time,
+)
 from annotation.core.limits import find_time_contradictions
 from annotation.models import AuditEvent, Campaign, Membership, Pair
 from annotation.models.campaigns import default_scale
@@ -23,6 +29,15 @@ TIME_SETTINGS = (
     "lease_minutes",
     "pause_after_fast",
 )
+
+
+@dataclass(frozen=True)
+class CampaignStep:
+    """A step towards an open campaign. missing: what must still be done, empty if complete."""
+
+    key: str
+    title: str
+    missing: str
 
 
 class DraftContradiction(NamedTuple):
@@ -194,3 +209,57 @@ def capacity_warning(campaign: Campaign, needed: int) -> str:
         len(annotators),
     )
     return says % {"n": f"{len(annotators):,}", "most": f"{most:,}", "needed": f"{needed:,}"}
+
+
+def get_campaign_steps(campaign: Campaign) -> list[CampaignStep]:
+    """Return the steps in order."""
+    collection = campaign.collection
+    pairs_there = collection.runs.exists() or collection.pools.exists()
+    files = [
+        name
+        for name, exists in ((_("topics"), collection.topics.exists()), (_("runs"), pairs_there))
+        if not exists
+    ]
+    if not collection.document_files.exists() and not collection.documents.exists():
+        files.append(_("documents"))
+    annotators = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).exists()
+    invited = annotators or campaign.invitations.filter(revoked_at=None).exists()
+    version = campaign.guidelines.last()
+    return [
+        CampaignStep(
+            "files",
+            _("Files"),
+            _("%(files)s to import") % {"files": _join_words(files)} if files else "",
+        ),
+        CampaignStep("pool", _("Pool"), "" if campaign.pool_id else _("no pool chosen")),
+        CampaignStep("rules", _("Rules"), ""),
+        CampaignStep("scale", _("Scale"), ""),
+        CampaignStep("guidelines", _("Guidelines"), "" if version else _("no text yet")),
+        CampaignStep("people", _("People"), "" if invited else _("no annotators invited")),
+        CampaignStep(
+            "open", _("Open"), "" if campaign.state != Campaign.State.DRAFT else _("not open yet")
+        ),
+    ]
+
+
+def _join_words(words: list[str]) -> str:
+    return (
+        words[0]
+        if len(words) == 1
+        else _("%(first)s and %(last)s") % {"first": ", ".join(words[:-1]), "last": words[-1]}
+        if words
+        else ""
+    )
+
+
+def estimate_campaign_workload(campaign: Campaign) -> Workload:
+    """Estimate the judgements and annotators that the campaign needs with its present settings."""
+    n_qualification = get_special_pairs(campaign, Pair.Kind.QUALIFICATION).count()
+    n_special = campaign.n_gold + campaign.n_everyone
+    return estimate_workload(
+        campaign.n_pairs - n_special - n_qualification,
+        per_pair=campaign.judgements_per_pair,
+        n_special=n_special,
+        gold_every=campaign.gold_every,
+        target=campaign.target_per_annotator,
+    )

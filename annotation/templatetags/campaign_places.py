@@ -45,22 +45,18 @@ SETTINGS = Place(
         PlacePage("audit", "campaign-audit", _("Audit log")),
     ),
 )
-DRAFT_PLACES = (
-    Place(_("Setup"), (PlacePage("settings", "campaign-settings", _("Setup")),)),
-    Place(_("Gold questions"), (GOLD,)),
-    Place(_("LLM judges"), (LLM_JUDGES,)),
-)
+DRAFT_PLACES = (PLACES[0], Place(_("Gold questions"), (GOLD,)))
 EMPTY_IN_EXAMPLE = {"campaign-gold", "campaign-feedback"}
 
 
 @register.simple_tag(takes_context=True)
 def campaign_places(context: dict[str, Any]) -> ShownPlaces:
-    """Return the places of the page's campaign: a draft has its setup only."""
+    """Return the places of the page's campaign. A draft has no results yet."""
     campaign, tab = context["campaign"], context.get("tab", "")
     if campaign.state != Campaign.State.DRAFT:
         return show_places(PLACES, SETTINGS, slug=campaign.slug, tab=tab)
     places = [place for place in DRAFT_PLACES if campaign.pool_id or GOLD not in place.pages]
-    return show_places(places, None, slug=campaign.slug, tab=tab)
+    return show_places(places, SETTINGS, slug=campaign.slug, tab=tab)
 
 
 @register.simple_tag(takes_context=True)

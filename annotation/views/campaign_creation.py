@@ -78,7 +78,7 @@ def new(request: SignedInRequest) -> HttpResponse:
             if taken is not None:
                 messages.info(request, taken.sentence())
                 warn_of_single_key(request, campaign)
-            return redirect("campaign-step", campaign.slug, "open")
+            return redirect("campaign", campaign.slug)
     context = {
         "form": form,
         "presets": [(preset, form.guidelines_of(preset)) for preset in PRESETS.values()],
@@ -162,7 +162,7 @@ def duplicate(request: SignedInRequest, slug: str) -> HttpResponse:
         _("Created the draft %(name)s with the settings of %(campaign_name)s.")
         % {"name": copy.name, "campaign_name": campaign.name},
     )
-    return redirect("campaign-step", copy.slug, "open" if copy.pool_id else "pool")
+    return redirect("campaign", copy.slug)
 
 
 @login_required

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 from django.contrib import messages
@@ -17,7 +16,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.core.cost_estimate import estimate_workload
 from annotation.core.presets import guidelines_text
 from annotation.core.scale import DEFAULT_NAMES, MOST_GRADES
 from annotation.forms_campaign import (
@@ -32,15 +30,12 @@ from annotation.forms_campaign import (
 from annotation.markup import markdown
 from annotation.models import Campaign, Invitation, Membership, Pair
 from annotation.permissions import can_create, get_managed_campaign
-from annotation.selectors.annotator_quotas import annotator_quota
-from annotation.selectors.drafts import capacity_warning, check_time_settings, find_contradictions
+from annotation.selectors.drafts import check_time_settings, get_campaign_steps
 from annotation.selectors.pairs import (
     count_missing_judgements,
     count_pairs_without_text,
     get_kept_pairs,
-    get_special_pairs,
 )
-from annotation.selectors.qualification import get_single_key_warnings
 from annotation.selectors.rank_windows import preview_bands
 from annotation.services.campaigns import lifecycle as service
 from annotation.services.campaigns import removal
@@ -56,57 +51,7 @@ from pooling.platform.page_files import render_page
 from pooling.platform.requests import parse_row_id
 from pooling.services.matching import count_documents
 
-
-@dataclass(frozen=True)
-class CampaignStep:
-    """A step towards an open campaign. missing: what must still be done, empty if complete."""
-
-    key: str
-    title: str
-    missing: str
-
-
 STEP_KEYS = ["files", "pool", "rules", "scale", "guidelines", "people", "open"]
-
-
-def get_campaign_steps(campaign: Campaign) -> list[CampaignStep]:
-    collection = campaign.collection
-    pairs_there = collection.runs.exists() or collection.pools.exists()
-    files = [
-        name
-        for name, exists in ((_("topics"), collection.topics.exists()), (_("runs"), pairs_there))
-        if not exists
-    ]
-    if not collection.document_files.exists() and not collection.documents.exists():
-        files.append(_("documents"))
-    annotators = campaign.memberships.filter(role=Membership.Role.ANNOTATOR).exists()
-    invited = annotators or campaign.invitations.filter(revoked_at=None).exists()
-    version = campaign.guidelines.last()
-    return [
-        CampaignStep(
-            "files",
-            _("Files"),
-            _("%(files)s to import") % {"files": _join_words(files)} if files else "",
-        ),
-        CampaignStep("pool", _("Pool"), "" if campaign.pool_id else _("no pool chosen")),
-        CampaignStep("rules", _("Rules"), ""),
-        CampaignStep("scale", _("Scale"), ""),
-        CampaignStep("guidelines", _("Guidelines"), "" if version else _("no text yet")),
-        CampaignStep("people", _("People"), "" if invited else _("no annotators invited")),
-        CampaignStep(
-            "open", _("Open"), "" if campaign.state != Campaign.State.DRAFT else _("not open yet")
-        ),
-    ]
-
-
-def _join_words(words: list[str]) -> str:
-    return (
-        words[0]
-        if len(words) == 1
-        else _("%(first)s and %(last)s") % {"first": ", ".join(words[:-1]), "last": words[-1]}
-        if words
-        else ""
-    )
 
 
 @login_required
@@ -399,38 +344,12 @@ def _people_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _open_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    n_qualification = get_special_pairs(campaign, Pair.Kind.QUALIFICATION).count()
-    n_special = campaign.n_gold + campaign.n_everyone
-    work = estimate_workload(
-        campaign.n_pairs - n_special - n_qualification,
-        per_pair=campaign.judgements_per_pair,
-        n_special=n_special,
-        gold_every=campaign.gold_every,
-        target=campaign.target_per_annotator,
-    )
-    context = {
-        "contradictions": find_contradictions(campaign)
-        if campaign.state == Campaign.State.DRAFT
-        else [],
-        "too_few_in_time": capacity_warning(campaign, work.judgements)
-        if campaign.state == Campaign.State.DRAFT
-        else "",
-        "single_key": get_single_key_warnings(campaign)
-        if campaign.state == Campaign.State.DRAFT
-        else [],
-        "n_special": n_special,
+    context: dict[str, Any] = {
         "n_open": get_kept_pairs(campaign)
         .filter(open_slots__gt=0)
         .exclude(kind=Pair.Kind.QUALIFICATION)
         .count(),
-        "todo": [
-            step for step in get_campaign_steps(campaign) if step.missing and step.key != "open"
-        ],
         "n_held_back": count_pairs_without_text(campaign),
-        "n_judgements": work.judgements,
-        "hours": work.judgements * campaign.expected_seconds / 3600,
-        "n_annotators": work.annotators,
-        "part": annotator_quota(Membership(campaign=campaign)),
         "may_create": can_create(request),
         "deletable": campaign.state in removal.DELETABLE,
     }
@@ -474,7 +393,7 @@ def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
             raise Http404("No such action.")
     except service.CampaignError as error:
         messages.error(request, str(error))
-        return redirect("campaign-step", slug, "open")
+        return redirect("campaign", slug)
     messages.success(
         request,
         {

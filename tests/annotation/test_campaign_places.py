@@ -41,12 +41,12 @@ def test_a_place_with_one_page_has_no_second_row() -> None:
 
 
 @pytest.mark.django_db
-def test_a_draft_shows_its_setup_and_gold_questions_only_with_a_pool() -> None:
+def test_a_draft_shows_its_overview_and_gold_questions_only_with_a_pool() -> None:
     campaign = make_campaign(state=Campaign.State.DRAFT)
-    names = ["Setup", "Gold questions", "LLM judges"]
+    names = ["Overview", "Gold questions"]
     assert [name for name, _ in shown(campaign, "settings")] == names
     campaign.pool_id = None
-    assert [name for name, _ in shown(campaign, "settings")] == ["Setup", "LLM judges"]
+    assert [name for name, _ in shown(campaign, "settings")] == ["Overview"]
 
 
 def test_no_page_belongs_to_two_places() -> None:

@@ -130,7 +130,7 @@ def test_one_form_makes_a_campaign_that_opens(maker, collection) -> None:
             with_link="on",
         ),
     )
-    assert answer.url == "/campaigns/spring/settings/open/"
+    assert answer.url == "/campaigns/spring/"
     campaign = Campaign.objects.get()
     assert campaign.scale[0]["name"] == "Irrelevant"
     assert (campaign.judgements_per_pair, campaign.pairs.count()) == (1, 10)
@@ -369,7 +369,7 @@ def test_who_may_make_campaigns_duplicates_on_the_page() -> None:
     assert "Duplicate" in client.get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
     assert (
         client.post(f"/campaigns/{campaign.slug}/duplicate", {"name": "Twin"}).url
-        == "/campaigns/twin/settings/open/"
+        == "/campaigns/twin/"
     )
     manager.profile.may_create = False
     manager.profile.save()

@@ -168,8 +168,8 @@ def test_from_files_to_qrels_with_two_annotators(
     link = page.locator("[data-copy-text]").get_attribute("data-copy-text") or ""
     assert link.startswith(assay.url + "/join/")
     page.get_by_role("link", name="Continue").click()
-    expect(page.locator(".tile", has=page.get_by_text("Judgements", exact=True))).to_contain_text(
-        "14"
+    expect(page.get_by_role("region", name="Workload")).to_contain_text(
+        re.compile(r"Judgements\s+14\b")
     )
     page.get_by_role("button", name="Open campaign").click()
     page.wait_for_url("**/campaigns/spring-2026/")
@@ -205,7 +205,7 @@ def test_from_files_to_qrels_with_two_annotators(
     page.goto("/campaigns/spring-2026/")
     # Figures are up to five seconds old, and fetched anew every five.
     expect(page.locator(".tile", has_text="Judged").first).to_contain_text("14 of 14")
-    expect(page.locator(".tile", has_text="Pairs complete")).to_contain_text("7 of 7")
+    expect(page.locator(".folds")).to_contain_text("7 of 7 complete")
     page.goto("/campaigns/spring-2026/export/")
     for name, expected in (("Qrels, all grades", QRELS), ("Qrels, two grades", QRELS_BINARY)):
         with page.expect_download() as download:

@@ -120,7 +120,7 @@ def test_a_manager_tries_the_page_from_the_terms_to_the_end_and_nothing_is_store
     assert stored(campaign) == before
 
 
-def test_a_draft_is_tried_from_its_last_step_a_judgement_too_fast_is_told_and_a_reload_begins_anew(
+def test_a_draft_is_tried_from_its_overview_a_judgement_too_fast_is_told_and_a_reload_begins_anew(
     signed_in_page: Signed,
 ) -> None:
     campaign, ada = make_job(
@@ -129,8 +129,8 @@ def test_a_draft_is_tried_from_its_last_step_a_judgement_too_fast_is_told_and_a_
     Campaign.objects.filter(pk=campaign.pk).update(state=Campaign.State.DRAFT)
     page = signed_in_page(campaign.created_by)
     judging = JudgingPage(page, campaign)
-    page.goto(f"/campaigns/{campaign.slug}/settings/open/")
-    page.locator("main").get_by_role("link", name="Try it").last.click()
+    page.goto(f"/campaigns/{campaign.slug}/")
+    page.locator("main").get_by_role("link", name="Try judging").click()
     page.get_by_role("button", name="I have read the guidelines").click()
     expect(judging.title).to_be_visible()
     page.locator("html[data-complete]").wait_for()

@@ -218,7 +218,7 @@ def test_a_campaign_is_duplicated_without_its_judgements(
     hands.press("Duplicate")
     hands.told("Created the draft Autumn with the settings of Spring.")
     copy = Campaign.objects.get(name="Autumn")
-    page.wait_for_url(f"**/campaigns/{copy.slug}/settings/open/")
+    page.wait_for_url(f"**/campaigns/{copy.slug}/")
     expect(page.get_by_role("button", name="Open campaign")).to_be_visible()
     assert (copy.state, copy.pool_id, copy.judgements_per_pair) == ("draft", campaign.pool_id, 2)
     newest = copy.guidelines.order_by("number").last()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from analysis.dashboard import agreement_metrics, planning_options
-from analysis.dashboard.checklists import list_finish_steps
+from analysis.dashboard.checklists import list_finish_steps, list_setup_steps
 from analysis.dashboard.home_summary import get_home_figures
 from analysis.dashboard.progress import compute_activity, compute_progress
 from analysis.dashboard.to_do_list import ToDoKind, build_to_do_list
@@ -20,9 +19,17 @@ from analysis.dashboard.views.progress import (
     state_context,
 )
 from analysis.judgements.live import REFRESH, CampaignSnapshot, get_snapshot
-from annotation.models import Campaign
+from annotation.models import Campaign, Membership
 from annotation.permissions import get_managed_campaign
+from annotation.selectors.annotator_quotas import annotator_quota
+from annotation.selectors.drafts import (
+    capacity_warning,
+    estimate_campaign_workload,
+    find_contradictions,
+)
+from annotation.selectors.pairs import count_pairs_without_text
 from annotation.selectors.people import get_shared_invitation
+from annotation.selectors.qualification import get_single_key_warnings
 from pooling.platform.page_files import render_page
 from pooling.tasks import send
 
@@ -32,7 +39,7 @@ from pooling.tasks import send
 def page(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = get_managed_campaign(request, slug)
     if campaign.state == Campaign.State.DRAFT:
-        return redirect("campaign-settings", slug)
+        return _render_setup(request, campaign)
     live = get_snapshot(campaign)
     if campaign.state != Campaign.State.CLOSED and not len(live.rows):
         return _render_waiting(request, campaign, live)
@@ -69,6 +76,28 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "leases": list_live_leases(campaign),
     }
     return render_page(request, "analysis/overview.html", context)
+
+
+def _render_setup(request: HttpRequest, campaign: Campaign) -> HttpResponse:
+    """Show what is left to do before the campaign can open."""
+    steps, work = list_setup_steps(campaign), estimate_campaign_workload(campaign)
+    contradictions = find_contradictions(campaign)
+    context = {
+        "campaign": campaign,
+        "tab": "progress",
+        "steps": steps,
+        "next": next((step for step in steps if not (step.is_done or step.is_optional)), None),
+        "n_done": sum(step.is_done for step in steps),
+        "contradictions": contradictions,
+        "too_few_in_time": capacity_warning(campaign, work.judgements),
+        "single_key": get_single_key_warnings(campaign),
+        "n_held_back": count_pairs_without_text(campaign),
+        "work": work,
+        "hours": work.judgements * campaign.expected_seconds / 3600,
+        "part": annotator_quota(Membership(campaign=campaign)),
+        "can_open": campaign.pool_id is not None and not contradictions,
+    }
+    return render_page(request, "analysis/overview_setup.html", context)
 
 
 def _render_waiting(

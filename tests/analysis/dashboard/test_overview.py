@@ -1,4 +1,4 @@
-"""The overview of a campaign that waits for its first judgement or is closed."""
+"""The overview of a campaign that is a draft, waits for its first judgement, or is closed."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from annotation.core.audit_actions import AuditAction
+from annotation.core.presets import guidelines_text
 from annotation.models import Campaign, Invitation
 from annotation.selectors.people import get_shared_invitation
 from annotation.services.audit import record_event
 from annotation.services.campaigns import lifecycle
 from annotation.services.people import accounts
 from tests.analysis.dashboard.test_pages import manager_of, text_of
-from tests.builders import judge, make_annotator, make_campaign
+from tests.builders import judge, make_annotator, make_campaign, make_collection, make_user
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("rows_read_anew")]
 
@@ -25,6 +27,47 @@ def primary_buttons(response) -> list[str]:
     page = re.sub(r"<dialog.*?</dialog>", "", response.content.decode(), flags=re.DOTALL)
     found = re.findall(r'class="[^"]*\bprimary\b[^"]*"[^>]*>(.*?)</(?:a|button)>', page, re.DOTALL)
     return [" ".join(words.split()) for words in found]
+
+
+class TestDraft:
+    def test_the_checklist_says_what_comes_next_and_ends_with_opening(self):
+        """Files, pool, rules and scale are there; guidelines, gold questions, people and the trial
+        are not."""
+        campaign = make_campaign(state="draft")
+        client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/"
+        page = client.get(address)
+        assert "4 of 8 steps done. Next: Guidelines." in text_of(page)
+        assert primary_buttons(page) == ["Write"]
+        lifecycle.save_guideline(campaign, "# Read it whole")
+        page = client.get(address)
+        assert "Ready to open." in text_of(page)
+        assert primary_buttons(page) == ["Open campaign"]
+        assert client.post(f"{address}state", {"action": "open"}).url == address
+        assert "Open, and waiting for annotators." in text_of(client.get(address))
+
+    def test_initial_guidelines_are_to_be_replaced(self):
+        campaign = make_campaign(state="draft")
+        lifecycle.save_guideline(campaign, guidelines_text(campaign.scale))
+        page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
+        assert "Still the initial text." in text_of(page)
+        assert "Next: Guidelines." in text_of(page)
+
+    def test_contradictions_come_first_and_it_cannot_be_opened(self):
+        campaign = make_campaign(state="draft")
+        lifecycle.update_campaign(campaign, actor=None, qualification_pass=0.7)
+        page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
+        assert "its settings contradict each other" in text_of(page)
+        assert re.search(r'value="open" disabled', page.content.decode())
+
+    def test_without_a_pool_the_pool_comes_first(self):
+        manager = make_user(may_create=True)
+        collection = make_collection(n_topics=1, n_documents=1, manager=manager)
+        campaign = lifecycle.create_campaign(name="New", collection=collection, actor=manager)
+        client = Client()
+        client.force_login(manager)
+        page = client.get(f"/campaigns/{campaign.slug}/")
+        assert "No pool chosen." in text_of(page)
+        assert "Workload" not in text_of(page)
 
 
 class TestBeforeTheFirstJudgement:

@@ -332,10 +332,6 @@ class TestProgress:
         kept._snapshots.clear()  # the past does not change in earnest
         assert "Stalled pairs" in text_of(client.get(f"/campaigns/{campaign.slug}/"))
 
-    def test_a_draft_leads_to_its_settings(self):
-        campaign = make_campaign(state="draft")
-        assert manager_of(campaign).get(f"/campaigns/{campaign.slug}/").status_code == 302
-
 
 class TestOnePerson:
     def act(self, campaign, member, **data):
