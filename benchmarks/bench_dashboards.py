@@ -48,8 +48,7 @@ PAGES = {
     "one annotator": "people/A007/",
     "Quality": "agreement/",
     "Gold": "gold/",
-    "Labels": "labels/",
-    "list of labels": "labels/list/",
+    "Judgements": "judgements/",
     "Feedback": "feedback/",
     "Audit": "audit/",
 }

@@ -20,6 +20,8 @@ moved = {
     "collections/<slug:slug>/studies/": "collection-analyses",
     "campaigns/<slug:slug>/levers": "campaign-planning",
     "campaigns/<slug:slug>/time/": "campaign-agreement",
+    "campaigns/<slug:slug>/labels/": "campaign-judgements",
+    "campaigns/<slug:slug>/labels/list/": "campaign-judgements",
 }
 """Old addresses of pages that people may have bookmarked -> current name of the address."""
 
@@ -47,7 +49,7 @@ urlpatterns = [
                 query_string=True,
                 http_method_names=["get", "head"],
             ),
-            name=f"{new}-moved",
+            name="-".join(part for part in old.split("/") if part and "<" not in part) + "-moved",
         )
         for old, new in moved.items()
     ),

@@ -31,6 +31,16 @@ REPORTS = {
     "label_overlap": 0,
 }
 """Kind of report that there is one of -> how many runs it takes."""
+MOVED = (
+    "installation-doors-moved",
+    "campaigns-studies-moved",
+    "collections-studies-moved",
+    "campaigns-levers-moved",
+    "campaigns-time-moved",
+    "campaigns-labels-moved",
+    "campaigns-labels-list-moved",
+)
+"""Addresses that lead to the page that replaced theirs."""
 PAGES: dict[str, tuple[str, str, int]] = {
     "sign-in": ("anonymous", "/sign-in", 200),
     "sign-in-link": ("anonymous", "/sign-in/link", 200),
@@ -76,8 +86,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "results-link-part": ("anonymous", "/results/{results}/systems/", 200),
     "results-link-report": ("anonymous", "/results/{results}/reports/{report evaluate}/", 200),
     "campaign-questions": ("manager", CAMPAIGN + "questions/", 200),
-    "campaign-labels": ("manager", CAMPAIGN + "labels/", 200),
-    "campaign-label-list": ("manager", CAMPAIGN + "labels/list/", 200),
+    "campaign-judgements": ("manager", CAMPAIGN + "judgements/", 200),
     "campaign-machines": ("manager", CAMPAIGN + "machines/", 200),
     "campaign-machine": ("manager", CAMPAIGN + "machines/{machine}/", 200),
     "campaign-export": ("manager", CAMPAIGN + "export/", 200),
@@ -127,10 +136,7 @@ NO_PAGES = {
     # files, parts of pages, and addresses that lead to another page
     *(
         "campaign-settings",
-        "campaign-planning-moved",
-        "campaign-systems-moved",
-        "collection-analyses-moved",
-        "installation-sessions-moved",
+        *MOVED,
         "campaign-invitations",
         "campaign-live",
         "campaign-export-file",

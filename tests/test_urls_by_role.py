@@ -48,6 +48,7 @@ from pooling.services import pool_extension, pool_preview, pools
 from pooling.services.collections import create_collection
 from tests.builders import judge, make_annotator, make_campaign, make_user
 from tests.databases import undone
+from tests.pages import MOVED
 from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS, bring_in, run
 
 pytestmark = pytest.mark.django_db
@@ -88,11 +89,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "installation": ("get", "302 403 403 403 200"),
     "installation-sessions": ("get", "302 403 403 403 200"),
     # addresses of earlier versions
-    "installation-sessions-moved": ("get", "301 301 301 301 301"),
-    "campaign-planning-moved": ("get", "301 301 301 301 301"),
-    "campaign-systems-moved": ("get", "301 301 301 301 301"),
-    "collection-analyses-moved": ("get", "301 301 301 301 301"),
-    "campaign-agreement-moved": ("get", "301 301 301 301 301"),
+    **dict.fromkeys(MOVED, ("get", "301 301 301 301 301")),
     # judging
     "judge": ("get", "302 404 200 302 404"),  # managers: to the trial
     "judge-try": ("get", CAMPAIGN),
@@ -172,8 +169,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-stopping": ("post", CAMPAIGN_POST),
     "campaign-pair": ("get", CAMPAIGN),
     "campaign-gold": ("get", CAMPAIGN),
-    "campaign-labels": ("get", CAMPAIGN),
-    "campaign-label-list": ("get", CAMPAIGN),
+    "campaign-judgements": ("get", CAMPAIGN),
     "campaign-additional-judgements": ("post", CAMPAIGN_POST),
     "campaign-export": ("get", CAMPAIGN),
     "campaign-export-file": ("get", CAMPAIGN),

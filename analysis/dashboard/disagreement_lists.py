@@ -1,48 +1,24 @@
-"""Paged lists of disagreements: the disputed pairs of a campaign, and the judgements of one
-annotator that differ from those of others."""
+"""The paged list of one annotator's judgements that differ from those of others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
-from analysis.dashboard.disagreements import (
-    DisputedPair,
-    GradeDifference,
-    annotator_differences,
-    attach_texts,
-    list_most_disputed,
-)
+from analysis.dashboard.disagreements import annotator_differences, attach_texts
 from analysis.judgements.live import CampaignSnapshot
 from annotation.models import Campaign
 from assay.natural_order import natural_sort_key
 from pooling.platform.listing import ListPage, RowFilter
 
-PER_PAGE = 25
-RULING_CHOICES = [("ruled", gettext_lazy("ruled")), ("open", gettext_lazy("no"))]
-
-
-def disputed_page(request: HttpRequest, campaign: Campaign, live: CampaignSnapshot) -> ListPage:
-    """List disputed pairs, widest spread of grades first."""
-    disputed = list_most_disputed(campaign, live)
-    attach_texts(campaign, disputed)
-    ruled = RowFilter(
-        "label",
-        _("Adjudicated"),
-        RULING_CHOICES,
-        lambda rows, value: [d for d in rows if (d.adjudicated is not None) == (value == "ruled")],
-    )
-    return _disagreement_page(
-        request,
-        disputed,
-        {"spread": lambda d: d.spread, "label": lambda d: d.adjudicated},
-        ruled,
-        part="disputed",
-    )
+PER_PAGE = 15
+TEXT_SORT_KEYS: Mapping[str, Callable[[Any], Any]] = {
+    "topic": lambda d: natural_sort_key(d.topic),
+    "document": lambda d: natural_sort_key(d.docno),
+}
 
 
 def annotator_differences_page(
@@ -54,7 +30,7 @@ def annotator_differences_page(
         "q" in request.GET or request.GET.get("sort", "").removeprefix("-") in TEXT_SORT_KEYS
     )
     if all_texts:
-        attach_texts(campaign, differences)
+        attach_texts(differences)
     grades = [(str(grade["value"]), grade["name"]) for grade in campaign.scale]
     own = RowFilter(
         "own",
@@ -62,38 +38,15 @@ def annotator_differences_page(
         grades,
         lambda rows, value: [d for d in rows if str(d.own) == value],
     )
-    shown = _disagreement_page(
+    shown = ListPage(
         request,
         differences,
-        {"own": lambda d: d.own, "others": lambda d: d.label},
-        own,
+        search=lambda d: " ".join((d.topic, d.topic_text, d.docno, d.title)),
+        sort={**TEXT_SORT_KEYS, "own": lambda d: d.own, "others": lambda d: d.label},
+        choices=[own],
+        per_page=PER_PAGE,
         part="differences",
     )
     if not all_texts:
-        attach_texts(campaign, shown)
+        attach_texts(shown)
     return shown
-
-
-TEXT_SORT_KEYS: Mapping[str, Callable[[Any], Any]] = {
-    "topic": lambda d: natural_sort_key(d.topic),
-    "document": lambda d: natural_sort_key(d.docno),
-}
-
-
-def _disagreement_page(
-    request: HttpRequest,
-    rows: Sequence[GradeDifference | DisputedPair],
-    sort: Mapping[str, Callable[[Any], Any]],
-    choice: RowFilter,
-    *,
-    part: str,
-) -> ListPage:
-    return ListPage(
-        request,
-        rows,
-        search=lambda d: " ".join((d.topic, d.topic_text, d.docno, d.title)),
-        sort={**TEXT_SORT_KEYS, **sort},
-        choices=[choice],
-        per_page=PER_PAGE,
-        part=part,
-    )

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from analysis.dashboard import agreement_metrics
 from analysis.dashboard.annotators import RandomLikeAnnotator, find_random_like_annotators
-from analysis.dashboard.disagreements import order_disputed_pairs
+from analysis.dashboard.disagreements import list_disputed_pairs
 from analysis.dashboard.progress import FastAnnotator, compute_progress, list_fast_annotators
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from annotation.models import Campaign, Membership
@@ -148,7 +148,7 @@ def run_figures_job(work: ClaimedJob) -> dict[str, Any]:
 def _compute_figures(campaign: Campaign, live: CampaignSnapshot) -> HomeFigures:
     now = compute_progress(campaign, live=live)
     ruled = set(get_ruled_pairs(campaign).values_list("pk", flat=True))
-    disputed = [pk for pk in order_disputed_pairs(campaign, live).weighty if pk not in ruled]
+    disputed = [pk for pk in list_disputed_pairs(campaign, live) if pk not in ruled]
     return HomeFigures(
         needed=now.needed,
         counted=now.counted,

@@ -1,20 +1,22 @@
-"""The paged list of a campaign's labels, and the number of relevant labels per topic."""
+"""The paged list of a campaign's pairs with their judgements and labels, the queue through it, and
+the number of relevant labels per topic."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from django.http import HttpRequest
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from numpy.typing import NDArray
 
-from analysis.dashboard.disagreements import is_awaiting_judgement
+from analysis.dashboard.disagreements import find_disputes, is_awaiting_judgement
+from analysis.dashboard.progress import find_stalled_pairs
 from analysis.judgements.labels import (
     KNOWN_GRADE_COLUMN,
-    Label,
     LabelChoices,
     Labels,
     decision_codes,
@@ -23,71 +25,106 @@ from analysis.judgements.labels import (
     read_known_grades,
 )
 from analysis.judgements.live import CampaignSnapshot
+from analysis.judgements.pairs import NO_GRADE
 from annotation.models import Campaign, Pair
 from assay.labels.aggregation import ADJUDICATED, DECISIONS
 from assay.labels.labels import MISSING
 from assay.natural_order import natural_sort_key
+from pooling.models import Topic
 from pooling.platform.listing import ListPage, RowFilter
 
 ADJUDICATED_WORD = DECISIONS[ADJUDICATED]
 DECISION_WORDS = {
     "unanimous": gettext_lazy("all agree"),
     "majority": gettext_lazy("majority"),
-    "lowest_grade": gettext_lazy("lowest grade"),
-    ADJUDICATED_WORD: gettext_lazy("a manager"),
-    KNOWN_GRADE_COLUMN: gettext_lazy("known beforehand"),
+    "lowest_grade": gettext_lazy("tie: lower grade"),
+    ADJUDICATED_WORD: gettext_lazy("adjudicated"),
+    KNOWN_GRADE_COLUMN: gettext_lazy("known grade"),
 }
-STATE_CHOICES = [
-    ("disputed", gettext_lazy("disputed: grades differ, not adjudicated")),
-    ("differ", gettext_lazy("grades differ")),
-    ("waiting", gettext_lazy("still to be judged")),
-    ("undecided", gettext_lazy("no label yet")),
-    ("ruled", gettext_lazy("adjudicated")),
-    ("asked", gettext_lazy("additional judgement requested")),
-]
+DISPUTED, STALLED, ALL = "disputed", "stalled", "all"
 MAX_IN_SELECT = 200
 """Maximum number of topics in a select element. With more topics, the page offers a text search."""
+PER_PAGE = 12
 
 
-class ListedLabel(NamedTuple):
-    """A pair with a label or a counted judgement. grade: None without a label. spread: variance of
-    its grades.
+class ListedPair(NamedTuple):
+    """A pair of the campaign. place: its index in the label table, -1 without counted judgements.
 
-    disputed: its grades differ, no judgement is pending, and no manager has adjudicated it. asked:
-    additional judgements requested beyond the campaign's number per pair.
+    grade: its label, None without one. known: its known grade, or None. n: counted judgements.
+    apart: distance between its highest and lowest grade. disputed: see `find_disputes`. waiting: a
+    judgement is expected. asked: additional judgements requested beyond the campaign's number per
+    pair.
     """
 
     pair: int
     topic: str
     document: str
+    place: int
     grade: int | None
     relevant: bool
     decision: str
+    known: int | None
     n: int
-    spread: float
+    apart: int
     waiting: bool
     disputed: bool
     asked: int
 
+    @property
+    def is_adjudicated(self) -> bool:
+        return self.decision == ADJUDICATED_WORD
 
-class ShownLabel(NamedTuple):
-    """A row with the texts of its pair and a description of how its label was decided."""
 
-    label: ListedLabel
+class Vote(NamedTuple):
+    """One annotator's grade of a pair. grade: of the scale, with its name and shape. doubtful: the
+    annotator's judgements look random."""
+
+    name: str
+    grade: dict[str, Any]
+    doubtful: bool
+
+
+class ShownPair(NamedTuple):
+    """A row with the texts of its pair, a description of how its label was decided, and its
+    grades."""
+
+    label: ListedPair
     query: str
     title: str
     decided: str
+    votes: list[Vote]
 
 
 class TopicLabels(NamedTuple):
     """Label counts of one topic. labels: all. relevant: relevant at each of two thresholds.
-    undecided: pairs with too few judgements for a label."""
+    undecided: pairs without a label."""
 
     topic: str
     labels: int
     relevant: int
     disputed: int
     undecided: int
+
+
+@dataclass(frozen=True)
+class SavedView:
+    """A selection of the list. n: number of its pairs."""
+
+    key: str
+    name: str | Promise
+    n: int
+
+
+VIEWS: dict[str, tuple[str | Promise, Callable[[ListedPair], bool]]] = {
+    DISPUTED: (gettext_lazy("Disputed"), lambda row: row.disputed and not row.is_adjudicated),
+    "few": (gettext_lazy("Too few judgements"), lambda row: row.grade is None and row.n > 0),
+    STALLED: (gettext_lazy("Stalled"), lambda row: False),
+    "gold": (gettext_lazy("Gold"), lambda row: row.known is not None),
+    "adjudicated": (gettext_lazy("Adjudicated"), lambda row: row.is_adjudicated),
+    "requested": (gettext_lazy("Requested"), lambda row: row.asked > 0),
+    ALL: (gettext_lazy("All"), lambda row: True),
+}
+"""Views by key. Stalled pairs depend on the time and are found by `find_stalled_pairs`."""
 
 
 def cached_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
@@ -109,9 +146,9 @@ def _make_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
     )
 
 
-def list_labels(campaign: Campaign, live: CampaignSnapshot) -> list[ListedLabel]:
-    """Return labels by topic in natural order, then by document ID. They are computed again only if
-    judgements or adjudicated labels have changed."""
+def list_pairs(campaign: Campaign, live: CampaignSnapshot) -> list[ListedPair]:
+    """Return all pairs by topic in natural order, then by document ID. They are computed again only
+    if judgements or adjudicated labels have changed."""
     over = campaign.is_over or campaign.state == Campaign.State.CLOSED
     depends_on = (
         live.newest,
@@ -122,188 +159,189 @@ def list_labels(campaign: Campaign, live: CampaignSnapshot) -> list[ListedLabel]
         read_known_grades(campaign),
     )
     return live.derived(
-        "listed labels",
-        lambda: _build_label_list(campaign, live, cached_labels(campaign, live)),
+        "listed pairs",
+        lambda: _build_pair_list(campaign, live, cached_labels(campaign, live)),
         depends_on=depends_on,
     )
 
 
-def _build_label_list(
-    campaign: Campaign, live: CampaignSnapshot, made: Labels
-) -> list[ListedLabel]:
-    table, at = made.table, live.table_pairs
-    grades = np.arange(table.n_grades)
-    n = table.counts.sum(axis=1)
-    spread = (table.counts @ grades**2) / np.maximum(n, 1) - (
-        (table.counts @ grades) / np.maximum(n, 1)
-    ) ** 2
-    codes, waits = decision_codes(made.graded), is_awaiting_judgement(campaign, live)[at]
-    differ = (n >= 2) & (spread > 1e-12)
-    disputed = differ & ~waits & (codes != ADJUDICATED)
+def _build_pair_list(campaign: Campaign, live: CampaignSnapshot, made: Labels) -> list[ListedPair]:
+    pairs, at, size = live.pairs, live.table_pairs, len(live.pairs)
+
+    def of_all(values: Any, missing: int) -> list[Any]:
+        """Extend values of the label table's pairs to all pairs."""
+        column = np.full(size, missing, dtype=np.int64)
+        column[at] = values
+        return column.tolist()
+
+    apart, disputed = find_disputes(campaign, live)
     columns = (
-        live.pairs.ids[at].tolist(),
-        table.pair_topic.tolist(),
-        table.pair_document.tolist(),
-        made.graded.label.tolist(),
-        made.binary.label.tolist(),
-        codes.tolist(),
-        n.tolist(),
-        np.where(differ, spread, 0.0).round(10).tolist(),
-        waits.tolist(),
-        disputed.tolist(),
-        live.pairs.asked_more[at].tolist(),
+        pairs.ids.tolist(),
+        pairs.topic.tolist(),
+        pairs.document.tolist(),
+        of_all(np.arange(len(at)), -1),
+        of_all(made.graded.label, MISSING),
+        of_all(made.binary.label, MISSING),
+        of_all(decision_codes(made.graded), MISSING),
+        pairs.gold.tolist(),
+        of_all(made.table.counts.sum(axis=1), 0),
+        of_all(apart, 0),
+        is_awaiting_judgement(campaign, live).tolist(),
+        of_all(disputed, 0),
+        pairs.asked_more.tolist(),
     )
-    rows = [
-        ListedLabel(
-            pair,
-            table.topics[topic],
-            table.documents[document],
-            None if grade == MISSING else grade,
-            binary == 1,
-            "" if grade == MISSING else DECISIONS.get(code, ""),
-            judged,
-            width,
-            waits_still,
-            in_dispute,
-            asked,
+    beyond = {(label.topic, label.document): label for label in made.beyond}
+    rows = []
+    for (
+        pair,
+        topic,
+        document,
+        place,
+        grade,
+        binary,
+        code,
+        known,
+        n,
+        far,
+        waits,
+        doubt,
+        asked,
+    ) in zip(*columns, strict=True):
+        names = pairs.topics[topic], pairs.documents[document]
+        label = beyond.get(names)
+        rows.append(
+            ListedPair(
+                pair,
+                *names,
+                place,
+                grade=label.grade if label else (None if grade == MISSING else grade),
+                relevant=(label.binary if label else binary) == 1,
+                decision=label.decision
+                if label
+                else ("" if grade == MISSING else DECISIONS.get(code, "")),
+                known=None if known == NO_GRADE else known,
+                n=n,
+                apart=far,
+                waiting=waits,
+                disputed=bool(doubt),
+                asked=asked,
+            )
         )
-        for pair, topic, document, grade, binary, code, judged, width, waits_still, in_dispute, asked in zip(
-            *columns, strict=True
-        )
+    order = {topic: natural_sort_key(topic) for topic in pairs.topics}
+    return sorted(rows, key=lambda row: (order[row.topic], row.document))
+
+
+def select_view(
+    campaign: Campaign, live: CampaignSnapshot, asked: str
+) -> tuple[str, list[SavedView], list[ListedPair]]:
+    """Return the key of the view, all views with their sizes, and the rows of the view.
+
+    asked: a key. Otherwise disputed pairs are shown if there are any, and all pairs if not. The
+    view of requested judgements exists only if there are any.
+    """
+    rows = list_pairs(campaign, live)
+    stalled = set(find_stalled_pairs(campaign, live)[0])
+    rows_by_view = {key: [row for row in rows if fits(row)] for key, (_name, fits) in VIEWS.items()}
+    rows_by_view[STALLED] = [row for row in rows if row.pair in stalled]
+    key = asked if asked in VIEWS else DISPUTED if rows_by_view[DISPUTED] else ALL
+    views = [
+        SavedView(one, name, len(rows_by_view[one]))
+        for one, (name, _fits) in VIEWS.items()
+        if rows_by_view[one] or one in (key, *list(VIEWS)[:3], ALL)
     ]
-    rows += _unjudged_labels(live, made.beyond, is_awaiting_judgement(campaign, live))
-    place = {topic: natural_sort_key(topic) for topic in live.pairs.topics}
-    return sorted(rows, key=lambda row: (place[row.topic], row.document))
+    return key, views, rows_by_view[key]
 
 
-def _unjudged_labels(
-    live: CampaignSnapshot, beyond: Sequence[Label], waits: NDArray[np.bool_]
-) -> list[ListedLabel]:
-    """Return the labels of pairs without judgements."""
-    if not beyond:
-        return []
-    pairs = live.pairs
-    names = zip(pairs.topic.tolist(), pairs.document.tolist(), strict=True)
-    index = {
-        (pairs.topics[topic], pairs.documents[document]): i
-        for i, (topic, document) in enumerate(names)
-    }
-    places = [
-        (index[label.topic, label.document], label)
-        for label in beyond
-        if (label.topic, label.document) in index
-    ]
-    ids, waits_still, asked = (column.tolist() for column in (pairs.ids, waits, pairs.asked_more))
-    return [
-        ListedLabel(
-            ids[i],
-            one.topic,
-            one.document,
-            one.grade,
-            one.binary == 1,
-            one.decision,
-            0,
-            0.0,
-            waits_still[i],
-            False,
-            asked[i],
-        )
-        for i, one in places
-    ]
-
-
-def matches_state(row: ListedLabel, state: str) -> bool:
-    """Return whether the row matches the state filter. state: one of STATES."""
-    return {
-        "disputed": row.disputed,
-        "differ": row.spread > 0,
-        "waiting": row.waiting,
-        "undecided": row.grade is None,
-        "ruled": row.decision == ADJUDICATED_WORD,
-        "asked": row.asked > 0,
-    }[state]
-
-
-def label_page(
+def pair_page(
     request: HttpRequest,
     campaign: Campaign,
     live: CampaignSnapshot,
+    rows: Sequence[ListedPair],
     *,
-    kept: int | None = None,
+    view: str = "",
     whole: bool = False,
 ) -> ListPage:
-    """Return the list with the filters and order of the request.
-
-    kept: row of a pair that stays listed even if it no longer matches, because it was just
-    adjudicated. whole: put all rows on one page.
-    """
-    rows = list_labels(campaign, live)
+    """Return these rows with the search, filters and order of the request. whole: put all rows on
+    one page."""
     asked, names = request.GET.get("topic", ""), live.pairs.topics
     named = (
         sorted(names, key=natural_sort_key)
         if len(names) <= MAX_IN_SELECT
         else [name for name in names if name == asked]
     )
-    decisions = {row.decision for row in rows}
-
-    def choice(name: str, label: str, options: Sequence[tuple[str, str]], fits: Any) -> RowFilter:
-        return RowFilter(
-            name,
-            label,
-            options,
-            lambda rows, value: [row for row in rows if row.pair == kept or fits(row, value)],
-        )
-
+    choices = [
+        RowFilter(
+            "topic",
+            _("Topic"),
+            [(name, name) for name in named],
+            lambda rows, value: [row for row in rows if row.topic == value],
+        ),
+        RowFilter(
+            "grade",
+            _("Label"),
+            [(str(g["value"]), str(g["name"])) for g in campaign.scale],
+            lambda rows, value: [row for row in rows if str(row.grade) == value],
+        ),
+    ]
     return ListPage(
         request,
         rows,
-        search=lambda row: f"{row.topic} {row.document}",
+        search=_searched_text(campaign, live) if request.GET.get("q") else lambda row: "",
         sort={
             "topic": lambda row: natural_sort_key(row.topic),
             "document": lambda row: row.document,
             "grade": lambda row: row.grade,
-            "decision": lambda row: row.decision,
             "judged": lambda row: row.n,
-            "spread": lambda row: row.spread,
+            "apart": lambda row: row.apart,
+            "known": lambda row: row.known,
         },
-        choices=[
-            *(
-                [
-                    choice(
-                        "topic",
-                        _("Topic"),
-                        [(name, name) for name in named],
-                        lambda row, value: row.topic == value,
-                    )
-                ]
-                if named
-                else []
-            ),
-            choice(
-                "grade",
-                _("Label"),
-                [(str(g["value"]), str(g["name"])) for g in campaign.scale],
-                lambda row, value: str(row.grade) == value,
-            ),
-            choice(
-                "decision",
-                _("Decided by"),
-                [(name, str(words)) for name, words in DECISION_WORDS.items() if name in decisions],
-                lambda row, value: row.decision == value,
-            ),
-            choice(
-                "state",
-                _("Status"),
-                [(state, str(words)) for state, words in STATE_CHOICES],
-                matches_state,
-            ),
-        ],
-        per_page=max(len(rows), 1) if whole else 50,
+        choices=[choice for choice in choices if choice.options],
+        default="-apart" if view == DISPUTED else "",
+        per_page=max(len(rows), 1) if whole else PER_PAGE,
     )
 
 
-def add_label_texts(rows: Sequence[ListedLabel]) -> list[ShownLabel]:
-    """Add query and title to the rows of one page, in one query."""
+def _searched_text(campaign: Campaign, live: CampaignSnapshot) -> Callable[[ListedPair], str]:
+    """Return a function that gives the text searched for a row: topic, query, document ID and
+    pseudonyms."""
+    queries = dict(
+        Topic.objects.filter(collection=campaign.collection_id).values_list("topic_id", "text")
+    )
+    votes = get_votes(campaign, live, None)
+
+    def text(row: ListedPair) -> str:
+        names = (name for name, _grade in votes.get(row.place, ()))
+        return " ".join((row.topic, queries.get(row.topic, ""), row.document, *names))
+
+    return text
+
+
+def get_votes(
+    campaign: Campaign, live: CampaignSnapshot, places: Iterable[int] | None
+) -> dict[int, list[tuple[str, int]]]:
+    """Return the counted grades as (pseudonym, grade) by place in the label table, of all places if
+    None."""
+    table = live.table(campaign.grades.size)
+    known = range(table.n_pairs) if places is None else sorted(set(places) - {-1})
+    wanted = np.array(known, dtype=table.pair.dtype)
+    start = np.searchsorted(table.pair, wanted).tolist()
+    end = np.searchsorted(table.pair, wanted, side="right").tolist()
+    annotator, grade = table.annotator, table.grade
+    return {
+        place: [(table.annotators[annotator[i]], int(grade[i])) for i in range(first, last)]
+        for place, first, last in zip(wanted.tolist(), start, end, strict=True)
+    }
+
+
+def add_texts(
+    campaign: Campaign,
+    live: CampaignSnapshot,
+    rows: Sequence[ListedPair],
+    *,
+    doubtful: Iterable[str] = (),
+) -> list[ShownPair]:
+    """Add query, title and grades to the rows of one page, in one query. doubtful: pseudonyms of
+    annotators whose judgements look random."""
     fields = ("pk", "entry__topic__text", "entry__document__title")
     texts = {
         pk: (query, title or "")
@@ -311,22 +349,72 @@ def add_label_texts(rows: Sequence[ListedLabel]) -> list[ShownLabel]:
             *fields
         )
     }
+    votes, doubtful = get_votes(campaign, live, (row.place for row in rows)), set(doubtful)
+    scale = {grade["value"]: grade for grade in campaign.scale}
     return [
-        ShownLabel(
-            row, *texts.get(row.pair, ("", "")), str(DECISION_WORDS.get(row.decision, row.decision))
+        ShownPair(
+            row,
+            *texts.get(row.pair, ("", "")),
+            str(DECISION_WORDS.get(row.decision, row.decision)),
+            [
+                Vote(name, scale[grade], name in doubtful)
+                for name, grade in votes.get(row.place, ())
+            ],
         )
         for row in rows
     ]
 
 
+@dataclass(frozen=True)
+class Queue:
+    """The way from one pair to the next in a view of the list.
+
+    place: of the pair, starting at 1, or None if it is not in the view. before, after: row IDs of
+    its neighbours. following: the next pair without an adjudicated label, after the last one again
+    from the start. n, n_adjudicated: pairs of the view, and those with an adjudicated label.
+    """
+
+    view: str
+    place: int | None
+    before: int | None
+    after: int | None
+    following: int | None
+    n: int
+    n_adjudicated: int
+
+
+def find_queue(
+    request: HttpRequest, campaign: Campaign, live: CampaignSnapshot, pair: int
+) -> Queue:
+    """Return the queue of the view and filters in the request, by default of the disputed pairs.
+    Disputed pairs stay in it after their adjudication, so that places do not change."""
+    view, _views, rows = select_view(campaign, live, request.GET.get("view", DISPUTED))
+    if view == DISPUTED:
+        rows = [row for row in list_pairs(campaign, live) if row.disputed]
+    fitting = pair_page(request, campaign, live, rows, view=view, whole=True).fitting
+    ids = [row.pair for row in fitting]
+    done = {row.pair for row in fitting if row.is_adjudicated}
+    at = ids.index(pair) if pair in ids else None
+    onward = ids if at is None else ids[at + 1 :] + ids[:at]
+    return Queue(
+        view,
+        None if at is None else at + 1,
+        ids[at - 1] if at else None,
+        ids[at + 1] if at is not None and at + 1 < len(ids) else None,
+        next((one for one in onward if one not in done), None),
+        len(ids),
+        len(done),
+    )
+
+
 def topic_labels_page(request: HttpRequest, campaign: Campaign, live: CampaignSnapshot) -> ListPage:
     """Return the list of topics with their numbers of labels and relevant labels."""
     numbers: dict[str, list[int]] = {}
-    for row in list_labels(campaign, live):
+    for row in list_pairs(campaign, live):
         of = numbers.setdefault(row.topic, [0, 0, 0, 0])
         of[0] += row.grade is not None
         of[1] += row.grade is not None and row.relevant
-        of[2] += row.disputed
+        of[2] += row.disputed and not row.is_adjudicated
         of[3] += row.grade is None
     rows = [TopicLabels(topic, *of) for topic, of in numbers.items()]
     columns: dict[str, Any] = {
@@ -340,5 +428,5 @@ def topic_labels_page(request: HttpRequest, campaign: Campaign, live: CampaignSn
         sort={"topic": lambda row: natural_sort_key(row.topic), **columns},
         default="topic",
         prefix="topics-",
-        per_page=25,
+        per_page=10,
     )

@@ -492,7 +492,7 @@ def _disputed_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem]:
         figures.n_disputed,
     )
     first = ToDoAction(_("Adjudicate"), _campaign_url("campaign-pair", campaign, figures.disputed))
-    actions = [first, ToDoAction(_("Show list"), _campaign_url("campaign-agreement", campaign))]
+    actions = [first, ToDoAction(_("Show list"), _campaign_url("campaign-judgements", campaign))]
     return [
         ToDoItem(
             ToDoKind.DISPUTED,

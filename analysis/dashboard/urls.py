@@ -4,6 +4,7 @@ questions."""
 from django.urls import path
 
 from analysis.dashboard.views import (
+    adjudication,
     agreement,
     gold,
     home,
@@ -54,12 +55,11 @@ urlpatterns = [
         agreement.refresh,
         name="campaign-agreement-refresh",
     ),
-    path("campaigns/<slug:slug>/pairs/<int:pair_id>/", agreement.pair, name="campaign-pair"),
+    path("campaigns/<slug:slug>/pairs/<int:pair_id>/", adjudication.pair, name="campaign-pair"),
     path("campaigns/<slug:slug>/gold/", gold.page, name="campaign-gold"),
-    path("campaigns/<slug:slug>/labels/", labels.page, name="campaign-labels"),
-    path("campaigns/<slug:slug>/labels/list/", labels.all_labels, name="campaign-label-list"),
+    path("campaigns/<slug:slug>/judgements/", labels.page, name="campaign-judgements"),
     path(
-        "campaigns/<slug:slug>/labels/additional-judgements",
+        "campaigns/<slug:slug>/judgements/additional",
         labels.ask,
         name="campaign-additional-judgements",
     ),

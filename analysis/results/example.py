@@ -10,7 +10,7 @@ from typing import Any
 from django.utils import timezone
 
 from analysis.dashboard import agreement_metrics
-from analysis.dashboard.disagreements import order_disputed_pairs
+from analysis.dashboard.disagreements import list_disputed_pairs
 from analysis.judgements.live import get_snapshot
 from analysis.systems import answers
 from analysis.systems.reports import request_click_reports
@@ -62,7 +62,7 @@ def judge(campaign: Campaign, work: ClaimedJob) -> None:
         run_day(campaign, annotators, truth, first + timedelta(days=day), work, most)
     ask(campaign, annotators[0])
     campaign.refresh_from_db()
-    if disputed := order_disputed_pairs(campaign, get_snapshot(campaign)).ids:
+    if disputed := list_disputed_pairs(campaign, get_snapshot(campaign)):
         request_additional_judgement(campaign, disputed, actor=work.job.created_by)
         work.progress(total=needed + len(disputed))
         run_day(campaign, annotators, truth, first + timedelta(days=N_DAYS), work, None)
@@ -98,13 +98,11 @@ def ask(campaign: Campaign, annotator: SimulatedAnnotator) -> None:
 
 
 def adjudicate(campaign: Campaign, work: ClaimedJob) -> None:
-    """Adjudicate all disputed pairs with an uncertain label except N_DISPUTED."""
+    """Adjudicate all disputed pairs except N_DISPUTED."""
     truth = example.read_true_grades(campaign)
     ruled = set(get_ruled_pairs(campaign).values_list("pk", flat=True))
     disputed = [
-        pk
-        for pk in order_disputed_pairs(campaign, get_snapshot(campaign)).weighty
-        if pk not in ruled
+        pk for pk in list_disputed_pairs(campaign, get_snapshot(campaign)) if pk not in ruled
     ]
     pairs = Pair.objects.select_related("campaign", "entry__topic").in_bulk(disputed)
     for pk in disputed[N_DISPUTED:]:

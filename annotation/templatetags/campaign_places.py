@@ -26,7 +26,7 @@ PLACES = (
             PlacePage("feedback", "campaign-feedback", _("Feedback")),
         ),
     ),
-    Place(_("Judgements"), (PlacePage("labels", "campaign-labels", _("Judgements")),)),
+    Place(_("Judgements"), (PlacePage("judgements", "campaign-judgements", _("Judgements")),)),
     Place(
         _("Quality"),
         (

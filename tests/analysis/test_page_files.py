@@ -117,7 +117,7 @@ def test_every_chart_of_every_page_of_a_campaign_has_its_files(campaign, client)
         "campaign-systems",
         "campaign-agreement",
         "campaign-people",
-        "campaign-labels",
+        "campaign-judgements",
         "collection-runs",
     } <= filled
 

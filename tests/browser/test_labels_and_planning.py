@@ -60,16 +60,22 @@ def lists(page: Page, *pairs: str) -> None:
     boxes = rows(page).get_by_role("checkbox")
     expect(boxes).to_have_count(len(pairs))
     for place, pair in enumerate(pairs):
-        expect(boxes.nth(place)).to_have_attribute("aria-label", f"Choose {pair}")
+        expect(boxes.nth(place)).to_have_attribute("aria-label", f"Select {pair}")
 
 
 def choose(page: Page, **choices: str) -> None:
-    """Narrows the list, such as state="disputed"."""
+    """Narrows the list, such as grade="1"."""
     for name, value in choices.items():
         page.locator(f"#labels select[name={name}]").select_option(value)
     page.locator("#labels .list-tools").get_by_role("button").click()
     for name, value in choices.items():
         page.wait_for_url(re.compile(rf"[?&]{name}={value}\b"))
+
+
+def view(page: Page, name: str) -> None:
+    page.get_by_role("navigation", name="Views").get_by_role(
+        "link", name=re.compile(f"^{name} [0-9]")
+    ).click()
 
 
 def fits(page: Page, photograph: Photograph, name: str = "") -> bool:
@@ -83,122 +89,113 @@ def fits(page: Page, photograph: Photograph, name: str = "") -> bool:
     return not any(wide)
 
 
-def test_labels_are_found_by_topic_grade_decision_and_status(
+def test_pairs_are_found_by_view_topic_and_grade(
     signed_in_page: Signed, photograph: Photograph, campaign: Campaign
 ) -> None:
     page = signed_in(signed_in_page, campaign)
     page.goto(f"/campaigns/{campaign.slug}/labels/")
-    page.get_by_role("link", name="All labels as a list").click()
+    page.wait_for_url("**/judgements/")
+    lists(page, "t1 d2", "t2 d2")  # disputed: Wrong and Perfect, and a tie of Topic and Partial
+    view(page, "All")
     lists(page, "t1 d1", "t1 d2", "t1 d3", "t2 d1", "t2 d2", "t2 d3")
     expect(rows(page).nth(1)).to_contain_text(
-        re.compile(r"Wrong\s+lowest grade\s+2\s+2\.25\s+disputed")
-    )  # 1.5 to each side of the mean
-    expect(rows(page).nth(5)).to_contain_text(re.compile(r"none yet\s+1\s+still to be judged"))
-    assert fits(page, photograph, "label-list")
+        re.compile(r"Wrong\s+A001\s+Perfect\s+A002\s+Wrong\s+tie: lower grade\s+3")
+    )
+    expect(rows(page).nth(5)).to_contain_text("none yet")
+    assert fits(page, photograph, "judgements")
+    page.get_by_text("By topic").click()
     page.locator("#by-topic").get_by_role("link", name="t2", exact=True).click()
     page.wait_for_url(re.compile(r"topic=t2"))
     lists(page, "t2 d1", "t2 d2", "t2 d3")
-    expect(page.locator("#labels .list-tools")).to_contain_text("3 matches.")
     expect(page.locator("#labels select[name=topic]")).to_have_value("t2")
-    choose(page, state="disputed")
-    lists(page, "t2 d2")
     page.get_by_role("link", name="Show all").click()
     expect(rows(page)).to_have_count(6)
     choose(page, grade="1")
     lists(page, "t1 d3", "t2 d2")
-    choose(page, decision="unanimous")
-    lists(page, "t1 d3")
-    page.get_by_role("link", name="Show all").click()
-    expect(rows(page)).to_have_count(6)
-    choose(page, state="undecided")
+    view(page, "Too few judgements")
     lists(page, "t2 d3")
-    choose(page, grade="0")
+    page.goto(f"/campaigns/{campaign.slug}/judgements/?view=few&grade=0")
     lists(page)
     expect(rows(page)).to_contain_text("No matches.")
 
 
-def test_one_more_judgement_is_shown_asked_for_and_taken_back(
+def test_one_more_judgement_is_shown_requested_and_withdrawn(
     signed_in_page: Signed, photograph: Photograph, campaign: Campaign
 ) -> None:
     page = signed_in(signed_in_page, campaign)
-    page.goto(f"/campaigns/{campaign.slug}/labels/list/?state=disputed")
-    page.get_by_label("Choose all pairs of this page").check()
-    page.get_by_role("button", name="Ask for one more judgement…").click()
-    expect(
-        page.get_by_role("heading", name="Request an additional judgement for 2 pairs?")
-    ).to_be_visible()
-    expect(page.locator("section[aria-labelledby=additional-judgements]")).to_contain_text(
-        "Missing judgements: 1 now, 3 afterwards."
-    )
+    page.goto(f"/campaigns/{campaign.slug}/judgements/")
+    request = page.get_by_role("button", name="Request another judgement…")
+    expect(request).to_be_hidden()  # until a row is ticked
+    page.get_by_label("Select all pairs on this page").check()
+    request.click()
+    summary = page.locator("section[aria-labelledby=additional-judgements]")
+    expect(summary).to_contain_text("2 pairs")
     assert fits(page, photograph, "additional-judgements")
     page.get_by_role("link", name="Back", exact=True).click()
     lists(page, "t1 d2", "t2 d2")
     assert not campaign.pairs.filter(asked_more__gt=0).exists()
-    page.get_by_label("Choose t1 d2").check()
-    page.get_by_role("button", name="Ask for one more judgement…").click()
-    page.get_by_role("button", name="Request 1 judgement").click()
+    page.get_by_label("Select t1 d2").check()
+    request.click()
+    page.locator("button[name=confirm]").click()
     expect(page.locator(".messages, [role=status]").first).to_contain_text(
         "1 additional judgement was requested."
     )
-    lists(
-        page, "t2 d2"
-    )  # the other one waits for its judgement: nobody can say yet that it is disputed
+    lists(page, "t2 d2")  # the other one waits for its judgement, which may settle it
     assert [
         (pair.entry.topic.topic_id, pair.entry.docno)
         for pair in campaign.pairs.filter(asked_more=1)
     ] == [("t1", "d2")]
-    choose(page, state="asked")
-    expect(rows(page)).to_contain_text("1 more asked for")
+    view(page, "Requested")
+    expect(rows(page)).to_contain_text("1 requested")
     rows(page).get_by_role("link").click()
-    expect(page.get_by_text("2 of 3 count")).to_be_visible()
-    page.get_by_role("button", name="Take one back…").click()
-    page.get_by_role("button", name="Cancel request").click()
+    expect(page.get_by_text("2 of 3 made")).to_be_visible()
+    page.get_by_role("button", name="Withdraw request…").click()
+    page.locator("button[name=confirm]").click()
     expect(page.get_by_text("1 requested judgement was cancelled.")).to_be_visible()
     assert not campaign.pairs.filter(asked_more__gt=0).exists()
 
 
-def test_from_the_list_one_adjudicates_pair_after_pair(
+def test_one_adjudicates_pair_after_pair_with_the_mouse_and_undoes_it(
     signed_in_page: Signed, photograph: Photograph, campaign: Campaign
 ) -> None:
     page = signed_in(signed_in_page, campaign)
-    page.goto(f"/campaigns/{campaign.slug}/labels/list/?state=disputed")
+    page.goto(f"/campaigns/{campaign.slug}/judgements/")
     first, second = pair_of(campaign, "t1", "d2"), pair_of(campaign, "t2", "d2")
-    rows(page).first.get_by_role("link").click()
-    page.wait_for_url(f"**/pairs/{first.pk}/?of=labels&state=disputed")
-    way = page.get_by_role("navigation", name="Labels")
-    expect(way).to_contain_text("1 of 2")
-    assert way.get_by_role("link", name="Back").count() == 0
-    assert fits(page, photograph, "pair-of-the-list")
-    page.keyboard.press("3")
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"**/pairs/{second.pk}/?of=labels&state=disputed")
+    page.get_by_role("link", name="Adjudicate 2").click()
+    page.wait_for_url(f"**/pairs/{first.pk}/?view=disputed")
+    expect(page.locator(".jhead-progress")).to_contain_text("1 of 2")
+    assert page.get_by_role("link", name="Back", exact=True).count() == 0
+    assert fits(page, photograph, "adjudication")
+    grade = page.locator(".bar-grades label")
+    grade.nth(2).click()
+    page.get_by_role("button", name="Save and next").click()
+    page.wait_for_url(f"**/pairs/{second.pk}/?view=disputed")
     expect(page.get_by_text("Saved:")).to_be_visible()
     first.refresh_from_db()
     assert first.adjudicated_grade == 2  # the third from the lowest on
-    expect(way).to_contain_text("1 of 1")
+    expect(page.locator(".jhead-progress")).to_contain_text("2 of 2")
     page.get_by_role("button", name="Undo").click()
-    page.wait_for_url(f"**/pairs/{first.pk}/")
+    page.wait_for_url(f"**/pairs/{first.pk}/?view=disputed")
     first.refresh_from_db()
     assert first.adjudicated_grade is None
-    page.keyboard.press("3")
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"**/pairs/{second.pk}/")
-    page.goto(f"/campaigns/{campaign.slug}/pairs/{second.pk}/?of=labels&state=disputed")
-    page.locator("#adjudicate").get_by_role("radio").first.check()
-    page.get_by_label("Reason").fill("Nothing of it is said.")
-    page.get_by_role("button", name="Adjudicate").click()
+    grade.nth(2).click()
+    page.get_by_role("button", name="Save and next").click()
+    page.wait_for_url(f"**/pairs/{second.pk}/?view=disputed")
+    grade.first.click()
+    page.get_by_label("Reason (optional)").fill("Nothing of it is said.")
+    page.get_by_role("button", name="Save and next").click()
+    page.wait_for_url("**/judgements/?view=disputed")
     expect(page.get_by_text("Saved:")).to_be_visible()
     second.refresh_from_db()
     assert (second.adjudicated_grade, second.adjudicated_reason) == (0, "Nothing of it is said.")
-    way.get_by_role("link", name="The list of labels").click()
-    expect(rows(page)).to_contain_text("No matches.")
-    choose(page, state="ruled")
+    expect(page.locator("#labels")).to_contain_text("No disputed pairs.")
+    view(page, "Adjudicated")
     lists(page, "t1 d2", "t2 d2")
     rows(page).last.get_by_role("link").click()
-    page.wait_for_url(re.compile(rf"/pairs/{second.pk}/\?of=labels&.*state=ruled"))
-    page.keyboard.press("b")
-    page.wait_for_url(re.compile(rf"/pairs/{first.pk}/\?of=labels&.*state=ruled"))
-    page.get_by_role("button", name="Withdraw the label").click()
+    page.wait_for_url(re.compile(rf"/pairs/{second.pk}/\?view=adjudicated"))
+    page.get_by_role("link", name="Back", exact=True).click()
+    page.wait_for_url(re.compile(rf"/pairs/{first.pk}/\?view=adjudicated"))
+    page.get_by_role("button", name="Withdraw label").click()
     expect(page.get_by_text("Your label has been withdrawn.")).to_be_visible()
     first.refresh_from_db()
     assert first.adjudicated_grade is None

@@ -190,7 +190,7 @@ def assert_has_evidence(page: Page, kind: str, pseudonym: str) -> None:
     page.keyboard.press("Escape")
 
 
-def test_agreement_has_every_form_with_its_interval_and_leads_to_adjudication(
+def test_agreement_has_every_form_with_its_interval(
     manager: Manager,
 ) -> None:
     page = manager.open("agreement/")
@@ -216,16 +216,21 @@ def test_agreement_has_every_form_with_its_interval_and_leads_to_adjudication(
     ):
         picture(page, caption)
     expect(page.locator("summary", has_text="Overlap")).to_be_visible()
-    row = page.get_by_role("region", name="Most disputed pairs").locator("tbody tr").first
+
+
+def test_the_first_disputed_pair_is_adjudicated_and_the_label_withdrawn(manager: Manager) -> None:
+    page = manager.open("judgements/")
+    row = page.get_by_role("region", name="Pairs", exact=True).locator("tbody tr").first
     expect(row).to_contain_text("Wrong")
     expect(row).to_contain_text("Perfect")  # the farthest apart
-    row.get_by_role("link", name="Adjudicate").click()
-    page.get_by_label("Partial").first.check()
-    page.get_by_label(re.compile("Reason", re.IGNORECASE)).first.fill("It answers a part.")
-    page.get_by_role("button", name="Adjudicate").click()
+    page.get_by_role("link", name=re.compile("^Adjudicate [0-9]+$")).click()
+    page.wait_for_url("**/pairs/**")
+    page.locator(".bar-grades label").nth(2).click()
+    page.get_by_label("Reason (optional)").fill("It answers a part.")
+    page.get_by_role("button", name="Save and next").click()
     expect(page.get_by_text("Saved:")).to_be_visible()
-    page.get_by_role("link", name="Back", exact=True).click()
-    page.get_by_role("button", name=re.compile("Withdraw", re.IGNORECASE)).click()
+    page.get_by_role("link", name=re.compile("Back$")).click()
+    page.get_by_role("button", name="Withdraw label").click()
     expect(page.get_by_text("Your label has been withdrawn")).to_be_visible()
 
 
@@ -262,9 +267,11 @@ def test_gold_shows_who_misses_known_pairs(manager: Manager) -> None:
     expect(page.get_by_role("region", name="Control pairs").locator("tbody tr")).to_have_count(10)
 
 
-def test_labels_show_decisions_numbers_and_what_the_method_changes(manager: Manager) -> None:
-    page = manager.open("labels/")
-    picture(page, "Labels on 4 grades and how each was decided")
+def test_judgements_show_decisions_numbers_and_what_the_method_changes(manager: Manager) -> None:
+    page = manager.open("judgements/")
+    for fold in ("Statistics", "Effect of the aggregation method"):
+        page.locator("summary", has_text=fold).click()
+    picture(page, "Labels on 4 grades")
     picture(page, "Labels on 2 grades")
     numbers = page.get_by_role("region", name="Campaign statistics")
     expect(

@@ -1,19 +1,16 @@
-"""Pages of inter-annotator agreement and judging times, disagreements and adjudication."""
+"""The page of inter-annotator agreement and judging times."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404, redirect
-from django.urls import reverse
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
-from analysis.dashboard import agreement_metrics, disagreements, label_list
+from analysis.dashboard import agreement_metrics
 from analysis.dashboard.agreement_metrics import overlap_plan
 from analysis.dashboard.agreement_page import (
     MAX_ANNOTATORS_SHOWN,
@@ -22,14 +19,10 @@ from analysis.dashboard.agreement_page import (
     list_coefficients,
 )
 from analysis.dashboard.annotators import list_annotators
-from analysis.dashboard.disagreement_lists import disputed_page
 from analysis.dashboard.judging_times import describe_times
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
-from annotation.models import Campaign, Pair
+from annotation.models import Campaign
 from annotation.permissions import get_managed_campaign
-from annotation.selectors.judging import render_pair_for_manager
-from annotation.services.errors import CampaignError
-from annotation.services.judging import submission
 from assay.charts.lines import Line, line_chart
 from assay.charts.matrices import matrix_chart
 from assay.charts.points import DrawnInterval, interval_chart
@@ -42,9 +35,6 @@ from pooling.permissions import SignedInRequest
 from pooling.platform.listing import ListPage
 from pooling.platform.page_files import render_page
 from pooling.tasks import send
-
-SAVED_LABEL_KEY = "saved_label"
-"""Session key of the pair adjudicated last, kept until the next page has reported it."""
 
 
 @login_required
@@ -72,15 +62,11 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         "as_of": live.as_of,
         "heavy": heavy,
         "working": working,
-        "saved": pop_saved_label(request, campaign),
         **charts,
         "annotators": rows[:MAX_ANNOTATORS_SHOWN],
         "n_more": len(rows) - len(rows[:MAX_ANNOTATORS_SHOWN]),
         "n_without_kappa": sum(person.n > 0 for person in people) - len(rows),
         "times": describe_times(live, campaign.grades.names),
-        "disputed": disputed_page(request, campaign, live),
-        "n_disputed": len(disagreements.order_disputed_pairs(campaign, live).ids),
-        "most_listed": disagreements.MAX_LISTED,
         "overlap": overlap,
         "partners": ListPage(
             request,
@@ -208,133 +194,6 @@ def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -
         reference=(0.0, "chance"),
         reason=reason,
     )
-
-
-@login_required
-@require_http_methods(["GET", "HEAD", "POST"])
-def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
-    """Show all judgements of one pair side by side.
-
-    A POST adjudicates the pair and continues with the next one, or withdraws the adjudicated label.
-    With `of=labels` and the parameters of the label list, the next pair comes from that list.
-    Otherwise it is the next disputed pair without an adjudicated label.
-    """
-    campaign = get_managed_campaign(request, slug)
-    pair = get_object_or_404(
-        Pair.objects.select_related(
-            "entry__topic", "entry__document", "campaign", "adjudicated_by"
-        ),
-        campaign=campaign,
-        pk=pair_id,
-    )
-    if request.method == "POST":
-        before = SavedLabel.of(pair)
-        given = request.POST.get("grade", "")
-        grade = int(given) if given.isascii() and given.isdigit() and len(given) <= 3 else None
-        try:
-            if grade is None and "withdraw" not in request.POST:
-                raise CampaignError(_("Choose a grade."))
-            submission.adjudicate_pair(
-                pair, grade, reason=request.POST.get("reason", "").strip(), actor=request.user
-            )
-        except CampaignError as error:
-            messages.error(request, str(error))
-        else:
-            if grade is not None and "undo" not in request.POST:
-                request.session[SAVED_LABEL_KEY] = before.as_kept(campaign)
-                return redirect(_next_pair_url(request, campaign, pair))
-            messages.success(
-                request,
-                _("The label is unchanged.")
-                if "undo" in request.POST
-                else _("Your label has been withdrawn."),
-            )
-        return redirect(request.get_full_path())
-    judgements = list(
-        pair.judgements.filter(current=True)
-        .select_related("membership")
-        .order_by("membership__pseudonym")
-    )
-    of_labels = request.GET.get("of") == "labels"
-    turn = _disputed_position(request, campaign, pair)
-    context = {
-        **{
-            "campaign": campaign,
-            "tab": "labels" if of_labels else "agreement",
-            "pair": pair,
-            "judgements": judgements,
-        },
-        **{
-            "to_read": render_pair_for_manager(pair) if pair.entry.document else None,
-            "saved": pop_saved_label(request, campaign),
-        },
-        **{"turn": turn, "of_labels": of_labels, "asked": request.GET.urlencode()},
-    }
-    return render_page(request, "analysis/pair.html", context)
-
-
-def _disputed_position(
-    request: SignedInRequest, campaign: Campaign, pair: Pair
-) -> disagreements.QueuePosition | None:
-    live = get_snapshot(campaign)
-    if request.GET.get("of") != "labels":
-        return disagreements.position_in_disputed(campaign, live, pair.pk)
-    shown = label_list.label_page(request, campaign, live, kept=pair.pk, whole=True)
-    return disagreements.position_among([row.pair for row in shown], pair.pk)
-
-
-def _next_pair_url(request: SignedInRequest, campaign: Campaign, pair: Pair) -> str:
-    """Return the address of the next pair after an adjudication. It is the current page if the pair
-    is in no list or is the last label."""
-    turn = _disputed_position(request, campaign, pair)
-    if turn is None:
-        return request.get_full_path()
-    if request.GET.get("of") == "labels":
-        if turn.after is None:
-            return request.get_full_path()
-        return f"{reverse('campaign-pair', args=[campaign.slug, turn.after])}?{request.GET.urlencode()}"
-    after = disagreements.next_disputed_pair(campaign, get_snapshot(campaign), pair.pk)
-    if after is None:
-        return f"{reverse('campaign-agreement', args=[campaign.slug])}#disputed"
-    return reverse("campaign-pair", args=[campaign.slug, after])
-
-
-@dataclass(frozen=True)
-class SavedLabel:
-    """The state of a pair before its adjudication, which Undo restores."""
-
-    pair: int
-    grade: int | None
-    reason: str
-
-    @classmethod
-    def of(cls, pair: Pair) -> SavedLabel:
-        return cls(pair.pk, pair.adjudicated_grade, pair.adjudicated_reason)
-
-    def as_kept(self, campaign: Campaign) -> dict[str, Any]:
-        return {"campaign": campaign.pk, **asdict(self)}
-
-
-def pop_saved_label(request: SignedInRequest, campaign: Campaign) -> dict[str, Any] | None:
-    """Return the pair that the manager has just adjudicated with the values that Undo restores. It
-    is reported once."""
-    kept = request.session.get(SAVED_LABEL_KEY)
-    if not kept or kept["campaign"] != campaign.pk or request.headers.get("HX-Request"):
-        return None
-    del request.session[SAVED_LABEL_KEY]
-    pair = (
-        Pair.objects.select_related("entry__topic", "entry__document")
-        .filter(campaign=campaign, pk=kept["pair"])
-        .first()
-    )
-    if pair is None or pair.adjudicated_grade is None:
-        return None
-    fields = (
-        {"withdraw": "1"}
-        if kept["grade"] is None
-        else {"grade": kept["grade"], "reason": kept["reason"]}
-    )
-    return {"pair": pair, "grade": pair.adjudicated_grade, "fields": {**fields, "undo": "1"}}
 
 
 @login_required

@@ -1,16 +1,18 @@
-"""Pages of labels: their distribution and statistics (Figure 1 and Table 1 of TripJudge, Althammer
-et al. 2022), and the effect of the aggregation method."""
+"""The page of a campaign's pairs with their judgements and labels, the distribution and statistics
+of labels (Figure 1 and Table 1 of TripJudge, Althammer et al. 2022), and the effect of the
+aggregation method."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -20,13 +22,16 @@ from django.views.decorators.http import require_POST, require_safe
 
 from analysis.dashboard import additional_judgements as previews
 from analysis.dashboard import label_list, method_effect
-from analysis.dashboard.label_list import cached_labels
+from analysis.dashboard.annotators import list_annotators
+from analysis.dashboard.label_list import ListedPair, cached_labels
+from analysis.dashboard.views.adjudication import pop_saved_label
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from analysis.judgements.pairs import QUALIFICATION
 from annotation.models import Campaign
 from annotation.permissions import get_managed_campaign
 from annotation.services.errors import CampaignError
 from annotation.services.judging import additional_judgements
+from assay.campaigns.flags import LIKE_RANDOM
 from assay.campaigns.statistics import (
     CampaignStatistics,
     RankCoverage,
@@ -53,7 +58,9 @@ DECISION_CHOICES = [
 
 @login_required
 @require_safe
-def page(request: HttpRequest, slug: str) -> HttpResponse:
+def page(request: SignedInRequest, slug: str) -> HttpResponse:
+    """List the campaign's pairs in views, with the number of labels per topic, charts of the labels
+    and the effect of the aggregation method below."""
     campaign = get_managed_campaign(request, slug)
     live = get_snapshot(campaign)
     effect, job = method_effect.newest_effect(campaign, live)
@@ -62,36 +69,58 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     working = method_effect.is_running(campaign)
     if working and request.headers.get("HX-Request"):
         return HttpResponse(status=204)  # nothing new
+    view, views, rows = label_list.select_view(campaign, live, request.GET.get("view", ""))
+    shown = label_list.pair_page(request, campaign, live, rows, view=view)
+    doubtful = find_doubtful_annotators(campaign, live)
+    asked = request.GET.copy()
+    asked["view"] = view
+    disputed = [row for row in label_list.list_pairs(campaign, live) if row.disputed]
+    undecided = [row for row in disputed if not row.is_adjudicated]
+    by_doubtful = count_pairs_of(campaign, live, undecided, doubtful)
     context = {
         "campaign": campaign,
-        "tab": "labels",
+        "tab": "judgements",
         "as_of": live.as_of,
+        "saved": pop_saved_label(request, campaign),
+        "view": view,
+        "views": views,
+        "labels": shown,
+        "rows": label_list.add_texts(campaign, live, list(shown), doubtful=doubtful),
+        "asked": asked.urlencode(),
+        "n_disputed": len(undecided),
+        "n_decided": len(disputed) - len(undecided),
+        "first_disputed": max(undecided, key=lambda row: row.apart) if undecided else None,
+        "doubtful": doubtful,
+        "by_doubtful": by_doubtful,
+        "topics": label_list.topic_labels_page(request, campaign, live),
+        "n_judgements": int(live.rows.counts.sum()),
+        "n_on_gold": int((live.rows.counts & ~live.pairs.normal[live.pair]).sum()),
         **label_charts(campaign, live),
         "effect": effect,
         "effect_running": working,
     }
-    return render_page(request, "analysis/labels.html", context)
+    return render_page(request, "analysis/judgements.html", context)
 
 
-@login_required
-@require_safe
-def all_labels(request: HttpRequest, slug: str) -> HttpResponse:
-    """List all labels, and the number of labels per topic."""
-    campaign = get_managed_campaign(request, slug)
-    live = get_snapshot(campaign)
-    labels = label_list.label_page(request, campaign, live)
-    asked = request.GET.copy()
-    asked.pop("of", None)
-    context = {
-        "campaign": campaign,
-        "tab": "labels",
-        "as_of": live.as_of,
-        "labels": labels,
-        "rows": label_list.add_label_texts(list(labels)),
-        "asked": asked.urlencode(),
-        "topics": label_list.topic_labels_page(request, campaign, live),
-    }
-    return render_page(request, "analysis/label_list.html", context)
+def find_doubtful_annotators(campaign: Campaign, live: CampaignSnapshot) -> list[str]:
+    """Return the pseudonyms of annotators whose judgements look random."""
+    return [
+        person.membership.pseudonym
+        for person in list_annotators(campaign, live=live)
+        if any(flag.name in LIKE_RANDOM for flag in person.flags)
+    ]
+
+
+def count_pairs_of(
+    campaign: Campaign, live: CampaignSnapshot, rows: list[ListedPair], names: list[str]
+) -> list[tuple[str, int]]:
+    """Return (pseudonym, number of these pairs that the annotator has judged), most pairs first,
+    without annotators of none."""
+    if not names:
+        return []
+    votes = label_list.get_votes(campaign, live, (row.place for row in rows))
+    judged = Counter(name for given in votes.values() for name, _grade in given if name in names)
+    return judged.most_common()
 
 
 def label_charts(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
@@ -274,7 +303,7 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
         return redirect(way_back)
     context: dict[str, object] = {
         "campaign": campaign,
-        "tab": "labels",
+        "tab": "judgements",
         "shown": shown,
         "taking_back": taking_back,
         "way_back": way_back,
@@ -287,4 +316,4 @@ def _way_back(request: SignedInRequest, campaign: Campaign) -> str:
     """Return the address of the list or pair from which the request came."""
     asked, home = request.POST.get("back", ""), reverse("campaign", args=[campaign.slug])
     fits = asked.startswith(home) and url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
-    return asked if fits else reverse("campaign-label-list", args=[campaign.slug])
+    return asked if fits else reverse("campaign-judgements", args=[campaign.slug])

@@ -1,6 +1,5 @@
-// Keys of the page of a disputed pair: 1, 2, … choose a grade, Enter saves and continues, n and b
-// go to the next and the previous pair, z undoes the last saved decision, also on the page after
-// the last pair.
+// Keys of the page of a pair: 1, 2, … choose a grade, the same key again or Enter saves. Links,
+// buttons and folds with data-key have a key of their own, such as z for the undo of a saved label.
 
 const form = document.querySelector("#adjudicate");
 
@@ -12,34 +11,23 @@ function isTyping(target) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (
-    event.ctrlKey ||
-    event.metaKey ||
-    event.altKey ||
-    event.isComposing ||
-    isTyping(event.target)
-  )
+  const { key, target } = event;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing)
     return;
-  const grades = form?.querySelectorAll("input[name=grade]") ?? [];
-  const grade = /^[1-9]$/.test(event.key)
-    ? grades[Number(event.key) - 1]
+  if (key === "Escape" && target.matches("textarea")) return target.blur();
+  if (isTyping(target)) return;
+  const chosen = form?.querySelector("input[name=grade]:checked");
+  const grade = /^[1-9]$/.test(key)
+    ? form?.querySelectorAll("input[name=grade]")[Number(key) - 1]
     : undefined;
-  if (grade) {
+  const other = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  if (grade && grade === chosen && !event.repeat) form.requestSubmit();
+  else if (grade) {
     grade.checked = true;
     grade.focus();
-  } else if (
-    event.key === "Enter" &&
-    form?.querySelector("input[name=grade]:checked")
-  ) {
-    form.requestSubmit();
-  } else if (event.key === "n" || event.key === "b") {
-    document
-      .querySelector(`a[rel=${event.key === "n" ? "next" : "prev"}]`)
-      ?.click();
-  } else if (event.key === "z") {
-    document.querySelector("[data-undo]")?.click();
-  } else {
-    return;
-  }
+  } else if (key === "Enter" && chosen) form.requestSubmit();
+  else if (other?.matches("details")) other.open = !other.open;
+  else if (other) other.click();
+  else return;
   event.preventDefault();
 });

@@ -1,18 +1,26 @@
-// The document of a pair as annotators see it, with the query's words highlighted. Uses the view of
-// the judging page.
+// The document of a pair as annotators see it, with the query's words and the annotators' passages
+// highlighted. Uses the view of the judging page.
 
 import { paint } from "../judge/dom.js";
 import { part } from "../judge/lazy.js";
 import { Views } from "../judge/views.js";
 
-const box = document.getElementById("judge");
+const box = document.getElementById("document");
+const stored = document.getElementById("pair");
 
 async function show(pair) {
   const views = new Views();
-  views.isMarkdown = box.dataset.format === "markdown";
+  views.isMarkdown =
+    document.getElementById("judge").dataset.format === "markdown";
   await Promise.all([views.prepare([pair]), part("highlight")]);
-  const view = views.of(pair),
-    mark = () => paint("term", view.terms());
+  const view = views.of(pair);
+  const mark = () => {
+    paint("term", view.terms(), 1);
+    const passages = pair.spans.flatMap(([start, end]) =>
+      view.ranges(view.stored.toUnit(start), view.stored.toUnit(end)),
+    );
+    paint("span", passages);
+  };
   box.addEventListener("click", ({ target }) => {
     if (!target.closest("[data-action=show-rest]")) return;
     view.showRest();
@@ -23,4 +31,4 @@ async function show(pair) {
   mark();
 }
 
-if (box) void show(JSON.parse(document.getElementById("pair").textContent));
+if (stored) void show(JSON.parse(stored.textContent));

@@ -31,9 +31,9 @@ def campaign() -> Campaign:
 
 
 def post(campaign: Campaign, pairs: list[Pair], **form: str) -> Any:
-    back = f"/campaigns/{campaign.slug}/labels/list/?q=t1"
+    back = f"/campaigns/{campaign.slug}/judgements/?q=t1"
     return manager_of(campaign).post(
-        f"/campaigns/{campaign.slug}/labels/additional-judgements",
+        f"/campaigns/{campaign.slug}/judgements/additional",
         {"pair": [pair.pk for pair in pairs], "back": back, **form},
     )
 
@@ -55,11 +55,11 @@ def test_the_cost_is_shown_before_the_deed_and_then_it_is_done_for_all_that_were
         str(pair.pk) for pair in sorted(pairs, key=lambda pair: pair.pk)
     ]
     done = post(campaign, pairs, action="more", confirm="yes")
-    assert done.headers["Location"] == f"/campaigns/{campaign.slug}/labels/list/?q=t1"
+    assert done.headers["Location"] == f"/campaigns/{campaign.slug}/judgements/?q=t1"
     assert campaign.pairs.filter(asked_more=1, open_slots=1).count() == 3
-    listed = manager_of(campaign).get(f"/campaigns/{campaign.slug}/labels/list/?state=asked")
+    listed = manager_of(campaign).get(f"/campaigns/{campaign.slug}/judgements/?view=requested")
     assert len(listed.context["rows"]) == 3
-    assert "1 more asked for" in text_of(listed)
+    assert "1 requested" in text_of(listed)
     assert "This removes 2 judgements" in text_of(post(campaign, pairs[:2], action="back"))
     post(campaign, pairs[:2], action="back", confirm="yes")
     assert campaign.pairs.filter(asked_more=1).count() == 1
@@ -74,9 +74,7 @@ def test_a_choice_of_nothing_or_of_what_cannot_be_says_so(campaign: Campaign) ->
         ),
     ):
         client = manager_of(campaign)
-        answer = client.post(
-            f"/campaigns/{campaign.slug}/labels/additional-judgements", form, follow=True
-        )
+        answer = client.post(f"/campaigns/{campaign.slug}/judgements/additional", form, follow=True)
         assert words in text_of(answer)
 
 
@@ -88,7 +86,7 @@ def test_an_address_of_somebody_else_is_no_way_back(campaign: Campaign) -> None:
         confirm="yes",
         back="https://example.org/",
     )
-    assert answer.headers["Location"] == f"/campaigns/{campaign.slug}/labels/list/"
+    assert answer.headers["Location"] == f"/campaigns/{campaign.slug}/judgements/"
 
 
 def test_progress_counts_it(campaign: Campaign) -> None:

@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from analysis.models import Report
 from annotation.models import Campaign, Invitation, Membership
-from annotation.services.judging import submission
 from annotation.services.people import tokens
 from tests.analysis.dashboard.test_pages import client_of, manager_of
 from tests.builders import judged_campaign, make_user
@@ -44,20 +43,6 @@ def further(campaign: Campaign, n: int, *, first: int = 0) -> None:
 
 def listed(campaign: Campaign, address: str, name: str) -> list:
     return list(manager_of(campaign).get(f"/campaigns/{campaign.slug}/{address}").context[name])
-
-
-def test_disputed_pairs_are_found_sorted_and_told_apart_by_a_managers_label(campaign):
-    def pairs(query: str) -> list[str]:
-        return [f"{d.topic} {d.docno}" for d in listed(campaign, f"agreement/{query}", "disputed")]
-
-    assert pairs("") == ["t1 d1", "t2 d1", "t2 d2", "t1 d3"]  # 3, 2, 2 and 1 apart
-    assert pairs("?sort=document&q=t2") == ["t2 d1", "t2 d2"]
-    assert pairs("?q=number+1+title+3") == ["t1 d3"]
-    submission.adjudicate_pair(
-        campaign.pairs.get(entry__topic__topic_id="t1", entry__docno="d3"), 2, reason="", actor=None
-    )
-    assert pairs("?label=ruled") == ["t1 d3"]
-    assert len(pairs("?label=open")) == 3
 
 
 def test_differences_of_an_annotator_are_found_by_words_and_by_own_grade(campaign):
@@ -118,7 +103,7 @@ def test_the_gold_page_of_many_annotators_asks_no_more_of_the_database(campaign)
         "gold/?known-sort=judged",
         "settings/people/",
         "settings/people/?member-q=B00",
-        "agreement/?q=d1",
+        "judgements/?q=d1",
     )
     further(campaign, 3)
     Invitation.objects.create(

@@ -39,8 +39,7 @@ PAGES = [
     "people/",
     "agreement/",
     "gold/",
-    "labels/",
-    "labels/list/",
+    "judgements/",
     "feedback/",
     "audit/",
 ]
@@ -159,7 +158,7 @@ class TestUndefinedIsSaid:
         campaign = make_campaign()
         judge(make_annotator(campaign), 2)
         assert "No pair has two judgements yet" in text_of(
-            manager_of(campaign).get(f"/campaigns/{campaign.slug}/labels/")
+            manager_of(campaign).get(f"/campaigns/{campaign.slug}/judgements/")
         )
 
     def test_the_effect_of_a_method_without_runs_to_rank(self):
@@ -168,10 +167,10 @@ class TestUndefinedIsSaid:
         judge(ada, 2)
         judge(bob, 1)
         client = manager_of(campaign)
-        client.get(f"/campaigns/{campaign.slug}/labels/")
+        client.get(f"/campaigns/{campaign.slug}/judgements/")
         work(campaign)
-        text = text_of(client.get(f"/campaigns/{campaign.slug}/labels/"))
-        assert "a ranking needs at least two runs" in text
+        text = text_of(client.get(f"/campaigns/{campaign.slug}/judgements/"))
+        assert "A ranking needs at least two runs" in text
         assert "undefined" in text
 
 
@@ -179,7 +178,7 @@ class TestFiguresOfAJobArriveByThemselves:
     """The page asks for itself until they are there; until then the server says that there is
     nothing new."""
 
-    @pytest.mark.parametrize("page", ["agreement/", "labels/"])
+    @pytest.mark.parametrize("page", ["agreement/", "judgements/"])
     def test_without_a_reload(self, page):
         campaign = make_campaign()
         ada, bob = make_annotator(campaign), make_annotator(campaign)
@@ -199,7 +198,7 @@ class TestFiguresOfAJobArriveByThemselves:
         judge(ada, 2)
         judge(bob, 1)
         client = manager_of(campaign)
-        for page in ("agreement/", "labels/"):
+        for page in ("agreement/", "judgements/"):
             client.get(f"/campaigns/{campaign.slug}/{page}")
         work(campaign)
         asked = exclusions.request_exclusion_preview(campaign, ["A001"], user=None)
@@ -457,14 +456,14 @@ class TestAdjudication:
         judge(ada, 0)
         pair = judge(bob, 3).pair
         client = manager_of(campaign)
-        assert "Adjudicate" in text_of(client.get(f"/campaigns/{campaign.slug}/agreement/"))
+        assert "Adjudicate 1" in text_of(client.get(f"/campaigns/{campaign.slug}/judgements/"))
         client.post(
             f"/campaigns/{campaign.slug}/pairs/{pair.pk}/",
             {"grade": "2", "reason": "answers a part"},
         )
         pair.refresh_from_db()
         assert (pair.adjudicated_grade, pair.adjudicated_reason) == (2, "answers a part")
-        assert "adjudicated" in text_of(client.get(f"/campaigns/{campaign.slug}/labels/"))
+        assert "adjudicated" in text_of(client.get(f"/campaigns/{campaign.slug}/judgements/"))
         client.post(f"/campaigns/{campaign.slug}/pairs/{pair.pk}/", {"withdraw": "1"})
         pair.refresh_from_db()
         assert pair.adjudicated_grade is None
@@ -473,7 +472,7 @@ class TestAdjudication:
         campaign = judged_campaign(
             {("t1", "d1"): (0, 3), ("t1", "d2"): (0, 2), ("t1", "d3"): (0, 1), ("t1", "d4"): (1, 1)}
         )
-        first, second, third, agreed = (
+        first, second, third, _agreed = (
             f"/campaigns/{campaign.slug}/pairs/{pair.pk}/"
             for pair in campaign.pairs.order_by("position")
         )
@@ -489,14 +488,26 @@ class TestAdjudication:
         pair = campaign.pairs.order_by("position").first()
         assert (pair.adjudicated_grade, pair.adjudicated_reason) == (2, "A part.")
         assert client.post(third, {"grade": "0"}).url == second, (
-            "the first has a label, so from the begin of the list to the second"
+            "the first has a label, so from the start of the queue to the second"
         )
-        assert (
-            client.post(second, {"grade": "0"}).url
-            == f"/campaigns/{campaign.slug}/agreement/#disputed"
-        )
-        assert "Saved:" in text_of(client.get(f"/campaigns/{campaign.slug}/agreement/"))
-        assert client.post(agreed, {"grade": "0"}).url == agreed, "it is on no list"
+        end = f"/campaigns/{campaign.slug}/judgements/?view=disputed"
+        assert client.post(second, {"grade": "0"}).url == end
+        assert "Saved:" in text_of(client.get(end))
+
+    def test_each_judgement_is_shown_with_its_passage_and_what_tells_how_far_to_trust_it(self):
+        campaign = judged_campaign({("t1", "d1"): (0, 3)})
+        pair = campaign.pairs.get()
+        text = pair.entry.document.text
+        Judgement.objects.filter(pair=pair, grade=3).update(spans=[[0, 8]], note="The first words.")
+        page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/pairs/{pair.pk}/")
+        best, worst = page.context["opinions"]
+        assert (best.judgement.grade, best.passages) == (3, [text[:8]])
+        assert (worst.judgement.grade, worst.passages) == (0, [])
+        assert page.context["to_read"]["spans"] == [[0, 8]]
+        shown = text_of(page)
+        assert "3 grades apart" in shown
+        assert "The first words." in shown
+        assert "Label now Wrong tie: lower grade" in shown
 
     def test_a_pair_of_another_campaign_is_not_found(self):
         pair = make_campaign().pairs.first()
@@ -692,7 +703,7 @@ def test_counts_that_differ_say_why():
     assert "2 of 2" in progress
     assert "Judgements of control pairs 2" in progress
     submission.adjudicate_pair(ordinary, 1, reason="", actor=campaign.created_by)
-    labels = text_of(client.get(f"/campaigns/{campaign.slug}/labels/"))
+    labels = text_of(client.get(f"/campaigns/{campaign.slug}/judgements/"))
     assert "3 pairs have a label, by majority vote" in labels
     assert "1 of them was decided by a manager." in labels
     assert "1 of them is the known grade of a qualification pair." in labels

@@ -27,7 +27,7 @@ PAGES = [
     "people/",
     "gold/",
     "agreement/",
-    "labels/",
+    "judgements/",
     "feedback/",
     "audit/",
     "questions/",
@@ -97,5 +97,5 @@ def test_of_the_overlap_the_least_connected_are_listed_first_fifty_on_a_page():
     listed = page[
         page.index('aria-label="Overlap"') : page.index('aria-label="Pages of annotators"')
     ]
-    assert listed.count('<th scope="row">') == 50
+    assert listed.count('<th scope="row"') == 50
     assert "1 to 50 of 150" in " ".join(page.split())

@@ -324,7 +324,7 @@ def test_no_page_shows_a_score_under_the_labels(campaign, client):
     assert {
         "campaign",
         "campaign-systems",
-        "campaign-labels",
+        "campaign-judgements",
         "campaign-export",
         "campaign-people",
         "api-campaign-progress",
