@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from pooling import hooks
@@ -66,7 +67,7 @@ def get_row_or_404(rows: Any, **named: Any) -> Any:
     try:
         return rows.get(**named)
     except rows.model.DoesNotExist:
-        raise Http404(f"No such {rows.model._meta.verbose_name}.") from None
+        raise Http404(f"{capfirst(rows.model._meta.verbose_name)} not found.") from None
 
 
 def visible_collections(request_or_user: Any) -> QuerySet[Collection]:
@@ -83,7 +84,7 @@ def get_managed_collection(request_or_user: Any, slug: str) -> Collection:
     """Return the collection for its managers and superusers. Others get 404."""
     collection = visible_collections(request_or_user).filter(slug=slug).first()
     if collection is None:
-        raise Http404("No such collection.")
+        raise Http404("Collection not found.")
     return collection
 
 
@@ -105,9 +106,9 @@ def get_visible_job(request_or_user: Any, pk: int) -> Job:
     user = get_person(request_or_user)
     job = Job.objects.select_related("collection", "created_by").filter(pk=pk).first()
     if job is None or not user.is_authenticated:
-        raise Http404("No such job.")
+        raise Http404("Job not found.")
     if visible_jobs(user).filter(pk=pk).exists() or any(
         rule(user, job) for rule in hooks.job_readers
     ):
         return job
-    raise Http404("No such job.")
+    raise Http404("Job not found.")

@@ -20,7 +20,7 @@ WANTED = {
     "aggregation",
     "rule of the scheduler",
     "kind of report",
-    "picture",
+    "chart",
     "address of the api",
     "setting",
     "state of the judging page",

@@ -106,7 +106,7 @@ class AskStudySerializer(StrictSerializer):
 
     def validate(self, data: dict[str, Any]) -> dict[str, Any]:
         if ("campaign" in data) == ("collection" in data):
-            raise serializers.ValidationError("Name a campaign or a collection, one of them.")
+            raise serializers.ValidationError("Give either a campaign or a collection.")
         return data
 
 

@@ -110,7 +110,7 @@ class AskSerializer(StrictSerializer):
 
     def validate(self, data: dict[str, Any]) -> dict[str, Any]:
         if ("campaign" in data) == ("collection" in data):
-            raise serializers.ValidationError("Name a campaign or a collection, one of them.")
+            raise serializers.ValidationError("Give either a campaign or a collection.")
         known = {one.name for one in KINDS[data["kind"]].fields if not one.uploaded}
         if unknown := sorted(set(data["options"]) - known):
             raise serializers.ValidationError(

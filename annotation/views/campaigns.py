@@ -100,7 +100,7 @@ def settings(request: SignedInRequest, slug: str) -> HttpResponse:
 def step(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
     campaign = get_managed_campaign(request, slug)
     if key not in STEP_VIEWS:
-        raise Http404("No such step.")
+        raise Http404("Step not found.")
     return STEP_VIEWS[key](request, campaign)
 
 
@@ -390,7 +390,7 @@ def change_state(request: SignedInRequest, slug: str) -> HttpResponse:
         elif action == "close":
             service.close_campaign(campaign, actor=request.user)
         else:
-            raise Http404("No such action.")
+            raise Http404("Unknown action.")
     except service.CampaignError as error:
         messages.error(request, str(error))
         return redirect("campaign", slug)

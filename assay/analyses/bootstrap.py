@@ -270,7 +270,9 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         }
         table = read_label_table(self, given) if is_noise_requested(given) else None
         if table is not None and qrels not in judged:
-            raise BadInput(f"no condition ranks under {qrels}, the qrels of these judgements")
+            raise BadInput(
+                f"the judgements belong to {qrels}, but no condition ranks with these qrels"
+            )
         return plan(
             [
                 Condition(
