@@ -3,11 +3,12 @@ light and dark, 1280 and 390 pixels wide, and renew the pictures of the document
 docs/pictures.
 
     python -m tests.screenshots [word …]      only the pages of these names, or whose name has one
-    of the words
+    of the words; docs: the documentation's pictures of the example
 """
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.browser.chromium import FLAGS, browser_path
@@ -23,13 +25,29 @@ from tests.pages import PAGES, SMALL_CAMPAIGN, WHO
 
 OUT, PICTURES = ROOT / "var" / "screenshots", ROOT / "docs" / "pictures"
 SIZES = {"desktop": {"width": 1280, "height": 800}, "phone": {"width": 390, "height": 844}}
-FOR_DOCS = {
-    "judge": "judge.png",
-    "campaign": "progress.png",
-    "pool": "pool.png",
-    "campaign-people": "people.png",
-    "campaign-agreement": "agreement.png",
+EXAMPLE = "/campaigns/example-finished-campaign/"
+FROM_EXAMPLE = {
+    "home": "/",
+    "overview": EXAMPLE,
+    "people": EXAMPLE + "people/",
+    "agreement": EXAMPLE + "agreement/",
+    "results": EXAMPLE + "systems/",
 }
+"""Pictures of the documentation that are taken as the manager on the first start, before there are
+other campaigns: name -> address. The judging page is taken with the other pages."""
+READY = """
+import time
+from django.contrib.auth.models import User
+from django.test import Client
+from pooling.models import Job
+end = time.monotonic() + 180
+while Job.objects.filter(state__in=Job.ACTIVE).exists() and time.monotonic() < end:
+    time.sleep(1)
+client = Client()
+client.force_login(User.objects.get(username="manager"))
+print(client.cookies["sessionid"].value)
+"""
+"""Waits until the example is filled and its results are computed. -> a session of the manager"""
 
 
 def main() -> int:
@@ -45,19 +63,39 @@ def main() -> int:
     ]
     with (
         tempfile.TemporaryDirectory(prefix="assay-screenshots-") as folder,
-        Installation(Path(folder), demo=True) as assay,
+        Installation(Path(folder), demo=True, example=True) as assay,
         sync_playwright() as playwright,
     ):
-        given = json.loads(assay.run(SMALL_CAMPAIGN).strip().splitlines()[-1])
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        session = assay.run(READY).strip().splitlines()[-1]
+        if not words or "docs" in words:
+            photograph_example(browser, assay.url, session)
+        given = json.loads(assay.run(SMALL_CAMPAIGN).strip().splitlines()[-1])
         photograph(browser, assay.url, given, names)
         browser.close()
     return 0
 
 
+def photograph_example(browser: Browser, url: str, session: str) -> None:
+    given = {"session of manager": session}
+    with profile(
+        browser, url, given, "manager", viewport=SIZES["desktop"], color_scheme="light"
+    ) as context:
+        page = context.new_page()
+        for name, address in FROM_EXAMPLE.items():
+            show(page, address)
+            save_picture(page, name)
+
+
+def save_picture(page: Page, name: str) -> None:
+    """Save a picture of the documentation with 128 colours, which takes a third of the bytes."""
+    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    picture.quantize(128).save(PICTURES / f"{name}.png", optimize=True)
+
+
 def photograph(browser: Browser, url: str, given: dict[str, str], names: list[str]) -> None:
     OUT.mkdir(parents=True, exist_ok=True)
-    PICTURES.mkdir(parents=True, exist_ok=True)
     for role in WHO:
         mine = [name for name in names if PAGES[name][0] == role]
         for size, viewport in SIZES.items():
@@ -72,8 +110,8 @@ def photograph(browser: Browser, url: str, given: dict[str, str], names: list[st
                             path=OUT / f"{name.replace(' ', '-')}-{size}-{scheme}.png",
                             full_page=True,
                         )
-                        if (size, scheme) == ("desktop", "light") and name in FOR_DOCS:
-                            page.screenshot(path=PICTURES / FOR_DOCS[name])
+                        if (size, scheme, name) == ("desktop", "light", "judge"):
+                            save_picture(page, "judge")
         sys.stdout.write(f"{len(mine)} pages as {role}\n")
 
 

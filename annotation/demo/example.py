@@ -17,7 +17,7 @@ from assay.formats.qrels import read_qrels
 from assay.labels.judges import JudgeKind
 from pooling.models import Job
 
-SLUG = "example-finished-campaign"
+SLUG, TO_JUDGE_SLUG = "example-finished-campaign", "try-judging"
 SETTINGS = {
     "slug": SLUG,
     "name": "Example: finished campaign",

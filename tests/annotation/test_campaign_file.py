@@ -15,6 +15,7 @@ from django.contrib.auth.models import User
 from annotation.core.campaign_file import SETTINGS, TABLE_KEYS, read_document
 from annotation.demo import campaign as demo
 from annotation.demo.corpus import CorpusEntry
+from annotation.demo.example import TO_JUDGE_SLUG
 from annotation.demo.systems import tf_idf
 from annotation.demo.topics import TOPICS
 from annotation.models import Campaign, Pair
@@ -603,7 +604,7 @@ def test_the_demo_is_such_a_file(tmp_path, settings, monkeypatch):
     campaign = demo.create_demo(lambda sentence: None, with_example=False)
     assert (campaign.state, campaign.slug, campaign.collection.n_documents) == (
         "open",
-        "try-judging",
+        TO_JUDGE_SLUG,
         20,
     )
     assert set(

@@ -77,13 +77,13 @@ def read_start(managed: list[Campaign]) -> dict[str, Any] | None:
     example, to_judge: the finished campaign and the one to try judging, None if it is not open.
     n_annotators: of the example. job: the one that fills the example, None if it has ended.
     """
-    demo = next((one for one in managed if example.is_example(one)), None)
-    if demo is None or any(one.collection_id != demo.collection_id for one in managed):
+    by_slug = {one.slug: one for one in managed}
+    demo, to_judge = by_slug.pop(example.SLUG, None), by_slug.pop(example.TO_JUDGE_SLUG, None)
+    if by_slug or demo is None or not example.is_example(demo):
         return None
-    others = [one for one in managed if one != demo and one.state == Campaign.State.OPEN]
     return {
         "example": demo,
-        "to_judge": others[0] if others else None,
+        "to_judge": to_judge if to_judge and to_judge.state == Campaign.State.OPEN else None,
         "n_annotators": demo.memberships.filter(role=Membership.Role.ANNOTATOR).count(),
         "job": example.find_filling_job(demo),
     }
