@@ -63,13 +63,17 @@ def campaign_places(context: dict[str, Any]) -> ShownPlaces:
 def example_page(context: dict[str, Any]) -> str:
     """Return the address of the same page in the demo's example, or an empty string.
 
-    There is none if the campaign has judgements, if the page would be empty in the example too, and
+    There is none if the campaign is a draft or has judgements, if the page would be empty in the example too, and
     for users who do not manage the example.
     """
     campaign, request = context["campaign"], context["request"]
     match = request.resolver_match
     filled = {page.address for place in PLACES for page in place.pages} - EMPTY_IN_EXAMPLE
-    if match.view_name not in filled or campaign.memberships.filter(n_judged__gt=0).exists():
+    if (
+        match.view_name not in filled
+        or campaign.state == Campaign.State.DRAFT
+        or campaign.memberships.filter(n_judged__gt=0).exists()
+    ):
         return ""
     example = find_example(request.user)
     if example is None or example == campaign:

@@ -96,7 +96,7 @@ def test_without_the_demo_home_is_the_usual_one():
     assert START not in text_of(client_of(make_user(may_create=True)).get("/"))
 
 
-EMPTY_PAGES = ("", "people/", "questions/", "labels/", "agreement/", "systems/", "export/")
+EMPTY_PAGES = ("", "people/", "questions/", "judgements/", "agreement/", "systems/", "export/")
 
 
 @pytest.mark.parametrize("page", EMPTY_PAGES)
