@@ -31,7 +31,7 @@ class AnnotationConfig(AppConfig):
         hooks.on_texts.append(release_held_pairs)
         hooks.labels_so_far.append(get_current_labels)
         hooks.upkeep.append(plan_low_batches)
-        hooks.machine_sources.append(SOURCE)
+        hooks.llm_sources.append(SOURCE)
         hooks.job_readers.append(manages_job_campaign)
         user_logged_in.connect(
             sessions.note_sign_in, dispatch_uid="annotation.services.people.sessions"

@@ -87,7 +87,7 @@ class EndpointForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         chosen: Any = self.fields["endpoint"]
-        chosen.choices = [(address, address) for address in settings.MACHINE_ENDPOINTS]
+        chosen.choices = [(address, address) for address in settings.LLM_ENDPOINTS]
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}

@@ -56,16 +56,16 @@ urlpatterns = [
     path("campaigns/<slug:slug>/remind", messages.remind, name="campaign-remind"),
     path("campaigns/<slug:slug>/readers/", results_access.page, name="campaign-readers"),
     path("campaigns/<slug:slug>/questions/", questions.index, name="campaign-questions"),
-    path("campaigns/<slug:slug>/machines/", llm_judges.index, name="campaign-machines"),
-    path("campaigns/<slug:slug>/machines/<int:pk>/", llm_judges.page, name="campaign-machine"),
+    path("campaigns/<slug:slug>/llm-judges/", llm_judges.index, name="campaign-llm-judges"),
+    path("campaigns/<slug:slug>/llm-judges/<int:pk>/", llm_judges.page, name="campaign-llm-judge"),
     path(
-        "campaigns/<slug:slug>/machines/<int:pk>/act",
-        llm_judges.act_on_machine,
-        name="campaign-machine-act",
+        "campaigns/<slug:slug>/llm-judges/<int:pk>/act",
+        llm_judges.act_on_llm_judge,
+        name="campaign-llm-judge-act",
     ),
     path(
-        "campaigns/<slug:slug>/machines/<int:pk>/labels.txt",
+        "campaigns/<slug:slug>/llm-judges/<int:pk>/labels.txt",
         llm_judges.labels,
-        name="campaign-machine-labels",
+        name="campaign-llm-judge-labels",
     ),
 ]

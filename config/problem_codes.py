@@ -19,7 +19,7 @@ CODES = {
     "key_reused": "Another request was sent with this Idempotency-Key. Use a new key for a new request.",
     "lease_unknown": "This document was not assigned to you in this campaign.",
     "judgement_unknown": "You have no such judgement.",
-    "machine": "LLM judges can't be assigned pairs.",
+    "llm_judge": "LLM judges can't be assigned pairs.",
     "malformed": "The request is not valid. `errors` lists the problem of each field.",
     "message_unknown": "There is no such message.",
     "method_not_allowed": "This address does not support this method.",

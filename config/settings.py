@@ -266,8 +266,8 @@ EMAIL_USE_TLS = env.flag("EMAIL_TLS")
 EMAIL_TIMEOUT = 10  # otherwise an unresponsive mail server would block a thread per sign-in link
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "assay@localhost")
 
-MACHINE_ENDPOINTS = env.endpoints(
-    "MACHINE_ENDPOINTS"
+LLM_ENDPOINTS = env.endpoints(
+    "LLM_ENDPOINTS"
 )  # address -> variable with its key; pages cannot use other addresses
 METRICS_TOKEN = env.text("METRICS_TOKEN")
 LOGGING = logs.logging_settings(

@@ -19,6 +19,7 @@ moved = {
     "campaigns/<slug:slug>/studies/": "campaign-systems",
     "collections/<slug:slug>/studies/": "collection-analyses",
     "campaigns/<slug:slug>/levers": "campaign-planning",
+    "campaigns/<slug:slug>/machines/": "campaign-llm-judges",
     "campaigns/<slug:slug>/time/": "campaign-agreement",
     "campaigns/<slug:slug>/labels/": "campaign-judgements",
     "campaigns/<slug:slug>/labels/list/": "campaign-judgements",

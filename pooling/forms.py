@@ -223,7 +223,7 @@ class PoolForm(forms.Form):
         ],
         required=False,
     )
-    machine = forms.ChoiceField(
+    llm_judge = forms.ChoiceField(
         label=_("LLM judge"),
         required=False,
         help_text=_("Only frozen judges with a label for every pair of these runs and this depth."),
@@ -268,13 +268,13 @@ class PoolForm(forms.Form):
         strata."""
         super().__init__(*args, **kwargs)
         if judges:
-            self.fields["machine"].choices = judges  # type: ignore[attr-defined]
-            by_machine = _(
+            self.fields["llm_judge"].choices = judges  # type: ignore[attr-defined]
+            by_llm = _(
                 "By votes and LLM grades, across all topics (for prediction-powered inference)"
             )
-            self.fields["strata"].choices = [*STRATA_CHOICES, (LLM_STRATA, by_machine)]  # type: ignore[attr-defined]
+            self.fields["strata"].choices = [*STRATA_CHOICES, (LLM_STRATA, by_llm)]  # type: ignore[attr-defined]
         else:
-            del self.fields["machine"]
+            del self.fields["llm_judge"]
         runs = collection.runs.all()
         self.fields["runs"].queryset = runs  # type: ignore[attr-defined]
         self.fields["runs"].initial = [run.pk for run in runs]
@@ -289,7 +289,7 @@ class PoolForm(forms.Form):
         """Keep the LLM judge only if strata are defined by its grades."""
         data = super().clean() or {}
         return data | {
-            "machine": data.get("machine", "") if data.get("strata") == LLM_STRATA else ""
+            "llm_judge": data.get("llm_judge", "") if data.get("strata") == LLM_STRATA else ""
         }
 
     def clean_batch(self) -> int:

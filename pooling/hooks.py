@@ -25,7 +25,7 @@ class FrozenLabels(NamedTuple):
     grade_of: Mapping[tuple[str, str], int]
 
 
-class MachineSource(NamedTuple):
+class LlmSource(NamedTuple):
     """Access to LLM judges.
 
     judges: (name, label) of a collection's frozen judges that a user may use for sampling. labels:
@@ -66,7 +66,7 @@ labels_so_far: list[Callable[[Pool], Mapping[int, bool]]] = []
 """Campaigns return whether the current label of each judged entry (row) is relevant. Called while a
 batch is planned, before the transaction that stores it. Read-only."""
 
-machine_sources: list[MachineSource] = []
+llm_sources: list[LlmSource] = []
 """Campaigns provide the labels of LLM judges for sampling. Read-only."""
 
 job_readers: list[Callable[[Any, Job], bool]] = []

@@ -31,8 +31,8 @@ from annotation.models import (
     GuidelineVersion,
     Invitation,
     Judgement,
-    MachineJudge,
-    MachineLabel,
+    LlmJudge,
+    LlmLabel,
     Membership,
     OpenSession,
     Pair,
@@ -167,7 +167,7 @@ def fill(world: World) -> None:
         adjudicated_reason=LONG,
     )
     Judgement.objects.update(note=LONG)
-    MachineJudge.objects.update(
+    LlmJudge.objects.update(
         endpoint=ADDRESS,
         prompt_name=SHORT[:60],
         prompt_text=LONG,
@@ -176,7 +176,7 @@ def fill(world: World) -> None:
         troubles={SHORT: 2},
         scale=scale,
     )
-    MachineLabel.objects.update(answer=LONG)
+    LlmLabel.objects.update(answer=LONG)
     Question.objects.update(answer=LONG)
     Report.objects.update(title=SHORT, warnings=[LONG], command=LONG)
     for user in User.objects.all():

@@ -36,6 +36,7 @@ MOVED = (
     "campaigns-studies-moved",
     "collections-studies-moved",
     "campaigns-levers-moved",
+    "campaigns-machines-moved",
     "campaigns-time-moved",
     "campaigns-labels-moved",
     "campaigns-labels-list-moved",
@@ -87,8 +88,8 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "results-link-report": ("anonymous", "/results/{results}/reports/{report evaluate}/", 200),
     "campaign-questions": ("manager", CAMPAIGN + "questions/", 200),
     "campaign-judgements": ("manager", CAMPAIGN + "judgements/", 200),
-    "campaign-machines": ("manager", CAMPAIGN + "machines/", 200),
-    "campaign-machine": ("manager", CAMPAIGN + "machines/{machine}/", 200),
+    "campaign-llm-judges": ("manager", CAMPAIGN + "llm-judges/", 200),
+    "campaign-llm-judge": ("manager", CAMPAIGN + "llm-judges/{llm_judge}/", 200),
     "campaign-export": ("manager", CAMPAIGN + "export/", 200),
     "campaign-import": ("manager", "/import-campaign/", 200),
     "campaign-recipe-difference": (
@@ -155,7 +156,7 @@ NO_PAGES = {
         "study-zip",
         "study-file",
     ),
-    "campaign-machine-labels",
+    "campaign-llm-judge-labels",
     *("pool-table", "job-fragment", "job-problems"),
     *("health", "readiness", "metrics"),  # lines for machines
     *(
@@ -292,7 +293,7 @@ def prepare(n_judgements: int = 260) -> None:
         FileLabel(e.topic.topic_id, e.docno, e.pk % 3, "", None, False)
         for e in campaign.pool.entries.select_related("topic")
     )
-    machine = judges.create_judge_from_file(
+    llm_judge = judges.create_judge_from_file(
         campaign,
         name="A model",
         model="model-7",
@@ -344,7 +345,7 @@ def prepare(n_judgements: int = 260) -> None:
         "pseudonym": members[-1].pseudonym,
         "exclusion": exclusion.pk,
         "pair": disputed.pk,
-        "machine": machine.pk,
+        "llm_judge": llm_judge.pk,
         "run": run.pk,
         "document": document.pk,
         "preview": preview.pk,

@@ -150,7 +150,7 @@ def test_the_type_of_an_error_leads_to_what_its_code_means(client):
     [
         "collections/{slug}/runs/99/",
         "collections/{slug}/documents/99/",
-        "campaigns/{campaign}/machines/99/",
+        "campaigns/{campaign}/llm-judges/99/",
     ],
 )
 def test_what_is_not_there_is_said_in_our_words(admin_client, path):

@@ -27,7 +27,7 @@ from analysis.judgements.labels import LabelChoices
 from analysis.models import Report
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import ReleasePlan
-from annotation.models import MachineLabel, Message
+from annotation.models import LlmLabel, Message
 from annotation.services.llm_judges import judges
 from annotation.services.llm_judges.judges import JudgeOptions
 from annotation.services.people import tokens
@@ -99,12 +99,12 @@ def installation(settings, tmp_path, monkeypatch):
         pools.request_pool(collection, runs=list(collection.runs.all()), depth=2, user=manager).pk
     )
     recipe = recipes.save_recipe(campaign, ReleasePlan("first", LabelChoices()), user=manager)
-    settings.MACHINE_ENDPOINTS = {"http://127.0.0.1:1/v1": ""}
-    machine = judges.create_judge(
-        campaign, JudgeOptions("machine", "model", "http://127.0.0.1:1/v1"), actor=manager
+    settings.LLM_ENDPOINTS = {"http://127.0.0.1:1/v1": ""}
+    llm_judge = judges.create_judge(
+        campaign, JudgeOptions("llm_judge", "model", "http://127.0.0.1:1/v1"), actor=manager
     )
-    MachineLabel.objects.create(
-        judge=machine, topic=collection.topics.all()[0], docno="d1", state="graded", grade=1
+    LlmLabel.objects.create(
+        judge=llm_judge, topic=collection.topics.all()[0], docno="d1", state="graded", grade=1
     )
     report = Report.objects.create(
         collection=collection, kind="evaluate", title="of nothing yet", created_by=manager
@@ -124,7 +124,7 @@ def installation(settings, tmp_path, monkeypatch):
         "/api/v1/reports": report.pk,
         "/api/v1/studies": study.pk,
         "/api/v1/campaigns/{slug}/recipes": recipe.pk,
-        "/api/v1/campaigns/{slug}/machines": machine.pk,
+        "/api/v1/campaigns/{slug}/llm-judges": llm_judge.pk,
     }
     named = {
         "judgement_id": judged.pk,

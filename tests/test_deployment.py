@@ -32,8 +32,8 @@ SOURCES = [
     for path in (ROOT / "config").rglob("*.py")
     if "management" not in path.parts or path.name == "up.py"
 ]
-NAMED_IN_A_SETTING = {"MACHINE_KEY"}
-"""Read under the name that ASSAY_MACHINE_ENDPOINTS, or an option, gives."""
+NAMED_IN_A_SETTING = {"LLM_KEY"}
+"""Read under the name that ASSAY_LLM_ENDPOINTS, or an option, gives."""
 
 
 def read_by_the_program() -> dict[str, str]:

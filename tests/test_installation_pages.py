@@ -171,3 +171,4 @@ def test_nobody_else_ends_anything():
 def test_addresses_from_before_lead_to_the_pages_of_today(client):
     assert client.get("/installation/doors?name=ada").url == "/installation/sessions?name=ada"
     assert client.get("/campaigns/spring/levers").url == "/campaigns/spring/planning"
+    assert client.get("/campaigns/spring/machines/").url == "/campaigns/spring/llm-judges/"

@@ -22,7 +22,7 @@ LISTS: dict[str, str] = {
     "annotation/accounts.html": "people of the installation",
     "annotation/campaign_people.html": "invitations and members",
     "annotation/campaigns.html": "campaigns",
-    "annotation/llm_judges.html": "machine judges",
+    "annotation/llm_judges.html": "LLM judges",
     "config/sessions.html": "sessions and tokens",
     "pooling/collections.html": "collections",
     "pooling/_pools.html": "pools of a collection",
@@ -52,7 +52,7 @@ NO_LISTS = {
         "the few who read the results of one campaign, and its links, of which the number is "
         "bounded"
     ),
-    "annotation/llm_judge.html": "what one machine answered",
+    "annotation/llm_judge.html": "what one LLM judge answered",
     "pooling/_activity.html": "files that wait for a decision, decided together",
     "pooling/_figures.html": "figures of one pool, sorted in the page",
     "pooling/_job.html": "the first refused lines of one file, downloaded whole",

@@ -68,7 +68,7 @@ TABLE = {
     "campaign-readers": Protected(
         "confirm", ("annotation/readers.html", "A new link gets a different address.")
     ),
-    "campaign-machine-act": Protected(
+    "campaign-llm-judge-act": Protected(
         "preview", ("annotation/llm_judge.html", "This permanently deletes the judge's labels")
     ),
     "account": Protected(
@@ -98,7 +98,7 @@ TABLE = {
     "api-pool": Protected("script", REMOVAL),
     "api-upload": Protected("script", ("pooling/_decide.html", "discard")),
     "api-job-cancel": Protected("script", ("pooling/_job.html", "job-cancel")),
-    "api-machine": Protected(
+    "api-llm-judge": Protected(
         "script", ("annotation/llm_judge.html", "This permanently deletes the judge's labels")
     ),
     "api-report": Protected("script", ("analysis/report.html", "analysis/_goes.html")),

@@ -9,9 +9,9 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from analysis.models import Report
-from annotation.models import AuditEvent, Judgement, Membership
-from pooling.models import Job
+from analysis.models import Recipe, Report
+from annotation.models import AuditEvent, Campaign, Judgement, LlmJudge, Membership
+from pooling.models import Job, Pool
 from tests.commands import call_command
 from tests.databases import own_database, undone
 
@@ -65,6 +65,7 @@ def fill(apps: Any) -> None:
     collection = apps.get_model("pooling.Collection").objects.create(slug="old", name="Old")
     fill_campaign(apps, collection)
     reports = apps.get_model("analysis.Report").objects
+    fill_llm_reports(reports, collection)
     holes = {"total": 2, "per_topic": {"t1": 2}}
     reports.create(
         collection=collection,
@@ -131,6 +132,17 @@ def fill_campaign(apps: Any, collection: Any) -> None:
         priority=0,
         position=0,
     )
+    make(
+        "pooling.Pool",
+        collection=collection,
+        name="sampled",
+        kind="sampled",
+        parameters={
+            "strata": "machine",
+            "stages": [0.2],
+            "machine": {"judge": "old/m", "digest": "d"},
+        },
+    )
     campaign = make(
         "annotation.Campaign",
         slug="old",
@@ -179,6 +191,66 @@ def fill_campaign(apps: Any, collection: Any) -> None:
         grade=1,
         standing="too fast",
         judged_at=NOW,
+    )
+    for name, kind in (("bot", "simulated"), ("model", "machine")):
+        user = make("auth.User", username=name, password="!")
+        make(
+            "annotation.Membership",
+            campaign=campaign,
+            user=user,
+            role="annotator",
+            pseudonym=name,
+            judge_kind=kind,
+        )
+    judge = make(
+        "annotation.MachineJudge", campaign=campaign, name="m", model="model", source="file"
+    )
+    make("annotation.MachineLabel", judge=judge, topic=topic, docno="d1", state="graded", grade=1)
+    make("annotation.AuditEvent", campaign=campaign, action="made a machine judge", subject="m")
+    make("analysis.Recipe", campaign=campaign, name="r", choices={"judges": ["person", "machine"]})
+    make("pooling.Job", kind="judge by machine", label="j", parameters={"machine": judge.pk})
+    making = {"strata": "machine", "stages": [0.2], "machine": {"judge": "old/m"}}
+    make(
+        "pooling.Job",
+        kind="preview pool",
+        label="p",
+        parameters={"making": making, "runs": []},
+        report={"making": making},
+    )
+    make(
+        "pooling.Job",
+        kind="find the leader",
+        label="l",
+        parameters={"qrels": "campaign:graded:majority:person+simulated"},
+    )
+
+
+def fill_llm_reports(reports: Any, collection: Any) -> None:
+    systems = {
+        "machine_alone": {"a": 0.5},
+        "tau_machine_alone": 1.0,
+        "tau_machine_alone_top5": 1.0,
+        "halves": {"people": 1.0, "machine": 0.9, "best_people": 1.0, "best_machine": 0.8},
+    }
+    reports.create(
+        collection=collection,
+        kind="compare_llm_judges",
+        title="comparison",
+        parameters={"qrels": "campaign:binary:majority:person"},
+        inputs=[{"path": "q.txt", "origin": "campaign:binary:majority:person"}],
+        command="assay compare llm-judges --campaign old --annotators person simulated --json",
+        result={
+            "machine": {
+                "agreement": {"people": {"among_themselves": {}, "one_and_machine": {}}},
+                "systems": {"P@1": systems},
+            }
+        },
+    )
+    reports.create(
+        collection=collection,
+        kind="rank_llm_judges",
+        title="ranking",
+        result={"order": ["machine"], "machines": {"machine": {"pairs": 1}}},
     )
 
 
@@ -234,5 +306,58 @@ def test_reasons_of_automatic_pauses_become_codes(upgraded):
 
 
 def test_the_audit_trail_and_jobs_have_the_new_words(upgraded):
-    assert AuditEvent.objects.get().action == "requested an additional judgement"
-    assert Job.objects.get().kind == "undo extension"
+    assert (
+        AuditEvent.objects.exclude(subject="m").get().action == "requested an additional judgement"
+    )
+    assert Job.objects.filter(kind="undo extension").exists()
+
+
+def test_annotators_have_the_new_names_of_their_types(upgraded):
+    assert dict(Membership.objects.values_list("pseudonym", "judge_kind")) == {
+        "ada": "human",
+        "ben": "human",
+        "eve": "human",
+        "bot": "simulated",
+        "model": "llm",
+    }
+    assert Campaign.objects.get().judge_kind == "human"
+    assert Recipe.objects.get().choices == {"judges": ["human", "llm"]}
+    job = Job.objects.get(label="l")
+    assert job.parameters == {"qrels": "campaign:graded:majority:human+simulated"}
+
+
+def test_llm_judges_keep_labels_trail_jobs_and_pools(upgraded):
+    judge = LlmJudge.objects.get()
+    assert list(judge.labels.values_list("docno", "grade")) == [("d1", 1)]
+    assert AuditEvent.objects.get(subject="m").action == "created an LLM judge"
+    assert Job.objects.get(kind="judge with LLM").parameters == {"llm_judge": judge.pk}
+    making = {"strata": "llm", "stages": [0.2], "llm_judge": {"judge": "old/m"}}
+    preview = Job.objects.get(kind="preview pool")
+    assert (preview.parameters, preview.report) == (
+        {"making": making, "runs": []},
+        {"making": making},
+    )
+    assert Pool.objects.get(name="sampled").parameters == {
+        "strata": "llm",
+        "stages": [0.2],
+        "llm_judge": {"judge": "old/m", "digest": "d"},
+    }
+
+
+def test_results_of_llm_judges_have_the_new_keys_and_keep_names_of_judges(upgraded):
+    comparison = report("comparison")
+    assert comparison.parameters == {"qrels": "campaign:binary:majority:human"}
+    assert comparison.inputs[0]["origin"] == "campaign:binary:majority:human"
+    assert comparison.command.endswith("--annotators human simulated --json")
+    judge = comparison.result["machine"]
+    assert judge["agreement"]["people"] == {"among_themselves": {}, "one_and_llm": {}}
+    assert judge["systems"]["P@1"] == {
+        "llm_alone": {"a": 0.5},
+        "tau_llm_alone": 1.0,
+        "tau_llm_alone_top5": 1.0,
+        "halves": {"people": 1.0, "llm": 0.9, "best_people": 1.0, "best_llm": 0.8},
+    }
+    assert report("ranking").result == {
+        "order": ["machine"],
+        "llm_judges": {"machine": {"pairs": 1}},
+    }

@@ -53,7 +53,7 @@ from tests.pooling.conftest import DOCUMENTS, RUN_A, RUN_B, TOPICS, bring_in, ru
 
 pytestmark = pytest.mark.django_db
 SECRET = "Zweitmeinung-7"
-"""Stands in everything that the world's machine judge is and says."""
+"""Stands in everything that the world's LLM judge is and says."""
 ROLES = ("anonymous", "stranger", "annotator", "manager", "superuser")
 """In the order of the statuses; a viewer's are told by `status_of`."""
 
@@ -144,15 +144,15 @@ TABLE: dict[str, tuple[str, str]] = {
     "results-link": ("get", OPEN),
     "results-link-part": ("get", OPEN),
     "results-link-report": ("get", OPEN),
-    "campaign-machines": ("get", CAMPAIGN),
-    "campaign-machine": ("get", CAMPAIGN),
-    "campaign-machine-act": ("post", CAMPAIGN_POST),
-    "campaign-machine-labels": ("get", CAMPAIGN),
-    "api-machines": ("get", API_CAMPAIGN),
-    "api-machine": ("get", API_CAMPAIGN),
-    "api-machine-run": ("post", "401 404 403 409 409"),
-    "api-machine-freeze": ("post", API_CAMPAIGN),
-    "api-machine-labels": ("get", API_CAMPAIGN),
+    "campaign-llm-judges": ("get", CAMPAIGN),
+    "campaign-llm-judge": ("get", CAMPAIGN),
+    "campaign-llm-judge-act": ("post", CAMPAIGN_POST),
+    "campaign-llm-judge-labels": ("get", CAMPAIGN),
+    "api-llm-judges": ("get", API_CAMPAIGN),
+    "api-llm-judge": ("get", API_CAMPAIGN),
+    "api-llm-judge-run": ("post", "401 404 403 409 409"),
+    "api-llm-judge-freeze": ("post", API_CAMPAIGN),
+    "api-llm-judge-labels": ("get", API_CAMPAIGN),
     "campaign": ("get", CAMPAIGN),
     "campaign-live": ("get", CAMPAIGN),
     "campaign-planning": ("get", CAMPAIGN),
@@ -526,7 +526,7 @@ def make_world(brought: Brought | None = None) -> World:
     assert run(extension).state == "done"
     person = {"pseudonym": ada.pseudonym}
     answer = {"key": str(uuid.uuid4()), "grade": 2, "guideline_version": 1}
-    machine = judges.create_judge_from_file(
+    llm_judge = judges.create_judge_from_file(
         campaign,
         name=say(SECRET),
         model=say(SECRET),
@@ -536,12 +536,17 @@ def make_world(brought: Brought | None = None) -> World:
     )
     pk = {
         **dict.fromkeys(
-            ("campaign-machine", "campaign-machine-act", "campaign-machine-labels"), machine.pk
+            (
+                "campaign-llm-judge",
+                "campaign-llm-judge-act",
+                "campaign-llm-judge-labels",
+            ),
+            llm_judge.pk,
         ),
         "api-question-answer": question.pk,
         **dict.fromkeys(
-            ("api-machine", "api-machine-run", "api-machine-freeze", "api-machine-labels"),
-            machine.pk,
+            ("api-llm-judge", "api-llm-judge-run", "api-llm-judge-freeze", "api-llm-judge-labels"),
+            llm_judge.pk,
         ),
         "upload-decide": collection.uploads.get().pk,
         "api-upload": collection.uploads.get().pk,
@@ -745,7 +750,7 @@ def test_a_token_without_manage_changes_nothing_by_whatever_method(
                 assert set(statuses.values()) == {403}, (name, statuses)
 
 
-def test_no_answer_to_an_annotator_holds_or_reads_a_machines_label(
+def test_no_answer_to_an_annotator_holds_or_reads_an_llm_judges_label(
     answers_to: Callable[[str], dict[str, Answer]],
 ) -> None:
     """Every page and every answer of the API, by its content and by what is read for it; a
@@ -753,11 +758,11 @@ def test_no_answer_to_an_annotator_holds_or_reads_a_machines_label(
     for role in ("annotator", "stranger", "viewer"):
         for name, answer in answers_to(role).items():
             assert SECRET.encode() not in answer.content, name
-            assert not reads_of_machines(answer.statements), name
-    for name in ("campaign-machines", "campaign-machine", "api-machines", "api-machine"):
+            assert not reads_of_llm_judges(answer.statements), name
+    for name in ("campaign-llm-judges", "campaign-llm-judge", "api-llm-judges", "api-llm-judge"):
         answer = answers_to("manager")[name]
         assert SECRET.encode() in answer.content, name
-        assert reads_of_machines(answer.statements), name
+        assert reads_of_llm_judges(answer.statements), name
 
 
 OWN_AFFAIRS = {
@@ -812,11 +817,9 @@ def writes(statements: list[str]) -> list[str]:
     ]
 
 
-def reads_of_machines(statements: list[str]) -> list[str]:
+def reads_of_llm_judges(statements: list[str]) -> list[str]:
     return [
-        sql
-        for sql in statements
-        if "annotation_machinelabel" in sql or "annotation_machinejudge" in sql
+        sql for sql in statements if "annotation_llmlabel" in sql or "annotation_llmjudge" in sql
     ]
 
 

@@ -251,8 +251,8 @@ def make_labels(
         counted,
     )
     method = METHODS[choices.method]
-    by_machine = JudgeKind.MACHINE in choices.judges
-    rulings = {} if by_machine else read_adjudications(campaign, with_gold=choices.with_gold)
+    by_llm = JudgeKind.LLM in choices.judges
+    rulings = {} if by_llm else read_adjudications(campaign, with_gold=choices.with_gold)
     graded = method(table, min_judgements=choices.min_judgements).adjudicated(rulings)
     on_two = {pair: int(grade >= threshold) for pair, grade in rulings.items()}
     binary = method(table.binary(threshold), min_judgements=choices.min_judgements).adjudicated(
@@ -265,7 +265,7 @@ def make_labels(
         for pair, grade in rulings.items()
         if pair not in judged
     ]
-    known = read_known_grades(campaign) if choices.with_gold and not by_machine else {}
+    known = read_known_grades(campaign) if choices.with_gold and not by_llm else {}
     beyond += [
         Label(*pair, grade, int(grade >= threshold), KNOWN_GRADE_COLUMN, KNOWN_GRADE_COLUMN, 0)
         for pair, grade in known.items()

@@ -130,8 +130,8 @@ class Export:
 def judge_kind_suffix(campaign: Campaign, choices: LabelChoices | None = None) -> str:
     """Return the part of a file name for annotators who are not human. choices: the annotator types
     in the file, all of the campaign if None."""
-    if choices is not None and JudgeKind.MACHINE in choices.judges:
-        return "-machine"
+    if choices is not None and JudgeKind.LLM in choices.judges:
+        return "-llm"
     return (
         "-simulated"
         if campaign.simulated and (choices is None or JudgeKind.SIMULATED in choices.judges)

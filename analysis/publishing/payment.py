@@ -120,7 +120,7 @@ def summarise_work(campaign: Campaign) -> list[AnnotatorWork]:
     }
     members = (
         campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
-        .exclude(judge_kind=JudgeKind.MACHINE)
+        .exclude(judge_kind=JudgeKind.LLM)
         .select_related("user")
     )
     return [

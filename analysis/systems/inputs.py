@@ -88,7 +88,7 @@ def list_campaign_references(campaign: Campaign) -> list[tuple[str, str]]:
     grades = len(campaign.scale)
     scales = [("graded", f"{grades} grades")] + ([("binary", "2 grades")] if grades > 2 else [])
     kinds: list[tuple[str, ...]] = [LABELLING_KINDS] + (
-        [(JudgeKind.PERSON.value,)] if campaign.simulated else []
+        [(JudgeKind.HUMAN.value,)] if campaign.simulated else []
     )
     by_recipes = [
         (

@@ -280,7 +280,7 @@ def labels_table(report: Report, work: ClaimedJob) -> str:
         for judge in llm_judges.get_frozen_judges(report.campaign)
         for (topic, document), grade in sorted(llm_judges.get_labels(judge).items())
     ]
-    return format_tsv(["machine", "topic", "document", "grade"], rows)
+    return format_tsv(["llm_judge", "topic", "document", "grade"], rows)
 
 
 def judges_metadata(report: Report, work: ClaimedJob) -> str:
@@ -317,7 +317,7 @@ def judgements_table(report: Report, work: ClaimedJob) -> str:
 
 
 LLM_JUDGES = (
-    WrittenFile("machine-labels.tsv", is_applicable, labels_table, "llm_table"),
-    WrittenFile("machines.json", is_applicable, judges_metadata, "about"),
+    WrittenFile("llm-labels.tsv", is_applicable, labels_table, "llm_table"),
+    WrittenFile("llm-judges.json", is_applicable, judges_metadata, "about"),
     WrittenFile("judgements.tsv", is_applicable, judgements_table, "judgements"),
 )

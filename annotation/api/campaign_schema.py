@@ -116,7 +116,7 @@ class CampaignSerializer(serializers.ModelSerializer):
     collection: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     pool: Any = serializers.SlugRelatedField(slug_field="name", read_only=True, allow_null=True)
     state = serializers.CharField(read_only=True, help_text="draft, open, paused or closed")
-    judge_kind = serializers.CharField(read_only=True, help_text="person, simulated or machine")
+    judge_kind = serializers.CharField(read_only=True, help_text="human, simulated or llm")
 
     class Meta:
         model = Campaign

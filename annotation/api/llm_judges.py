@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from annotation.api.refusals import to_api_exception
 from annotation.core.audit_actions import AuditAction
-from annotation.models import Campaign, MachineJudge
+from annotation.models import Campaign, LlmJudge
 from annotation.permissions import get_managed_campaign, get_person
 from annotation.selectors import llm_judges as selectors
 from annotation.services.audit import record_event
@@ -29,13 +29,13 @@ from pooling.api.views import accepted_response
 from pooling.permissions import get_row_or_404
 
 
-class MachineJudgeSerializer(StrictSerializer):
+class LlmJudgeSerializer(StrictSerializer):
     """An LLM judge with its counts. prompt: `grade`, `reasons` or a custom text, and in answers its
     name. cost: sum so far."""
 
     id = serializers.IntegerField(read_only=True)
     name = TextField(max_length=100)
-    kind = serializers.ChoiceField(choices=MachineJudge.Source.choices, read_only=True)
+    kind = serializers.ChoiceField(choices=LlmJudge.Source.choices, read_only=True)
     model = TextField(max_length=200)
     endpoint = TextField(max_length=300)
     prompt = TextField(max_length=20_000, default="grade")
@@ -70,12 +70,12 @@ class MachineJudgeSerializer(StrictSerializer):
     digest = TextField(read_only=True)
 
 
-def serialize_judge(judge: MachineJudge) -> dict[str, Any]:
+def serialize_judge(judge: LlmJudge) -> dict[str, Any]:
     return _serialize_judge(judge, selectors.count_answers(judge))
 
 
-def _serialize_judge(judge: MachineJudge, counts: selectors.AnswerCounts) -> dict[str, Any]:
-    asked = judge.source == MachineJudge.Source.ENDPOINT and judge.frozen_at is None
+def _serialize_judge(judge: LlmJudge, counts: selectors.AnswerCounts) -> dict[str, Any]:
+    asked = judge.source == LlmJudge.Source.ENDPOINT and judge.frozen_at is None
     same = {
         name: getattr(judge, name)
         for name in ("name", "model", "endpoint", "samples", "related", "frozen_at", "digest")
@@ -96,33 +96,33 @@ def _serialize_judge(judge: MachineJudge, counts: selectors.AnswerCounts) -> dic
     }
 
 
-def _get_judge(campaign: Campaign, pk: int) -> MachineJudge:
+def _get_judge(campaign: Campaign, pk: int) -> LlmJudge:
     return get_row_or_404(
-        campaign.machine_judges.select_related("campaign__pool", "campaign__collection"), pk=pk
+        campaign.llm_judges.select_related("campaign__pool", "campaign__collection"), pk=pk
     )
 
 
-class MachineJudgeList(APIView):
-    serializer_class = MachineJudgeSerializer
+class LlmJudgeList(APIView):
+    serializer_class = LlmJudgeSerializer
 
-    @extend_schema(responses=MachineJudgeSerializer(many=True))
+    @extend_schema(responses=LlmJudgeSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
         campaign = get_managed_campaign(request, slug)
         judges = selectors.get_judges(campaign)
         counts = selectors.count_answers_by_judge(campaign, judges)
         return Response(
-            MachineJudgeSerializer(
+            LlmJudgeSerializer(
                 [_serialize_judge(judge, counts[judge.pk]) for judge in judges], many=True
             ).data
         )
 
-    @extend_schema(responses={201: MachineJudgeSerializer})
+    @extend_schema(responses={201: LlmJudgeSerializer})
     @make_idempotent
     def post(self, request: Request, slug: str) -> Response:
         """Create an LLM judge that is called at one of the installation's endpoints. Labels from a
         file are uploaded on the page."""
         campaign = get_managed_campaign(request, slug)
-        body = MachineJudgeSerializer(data=request.data)
+        body = LlmJudgeSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         given = body.validated_data
         limits = CallLimits(
@@ -137,21 +137,21 @@ class MachineJudgeList(APIView):
             )
         except CampaignError as error:
             raise to_api_exception(error) from None
-        location = {"Location": reverse("api-machine", args=[slug, judge.pk])}
+        location = {"Location": reverse("api-llm-judge", args=[slug, judge.pk])}
         return Response(
-            MachineJudgeSerializer(serialize_judge(judge)).data,
+            LlmJudgeSerializer(serialize_judge(judge)).data,
             status=status.HTTP_201_CREATED,
             headers=location,
         )
 
 
-class MachineJudgeDetail(APIView):
-    serializer_class = MachineJudgeSerializer
+class LlmJudgeDetail(APIView):
+    serializer_class = LlmJudgeSerializer
 
-    @extend_schema(operation_id="campaigns_machines_retrieve_one", responses=MachineJudgeSerializer)
+    @extend_schema(operation_id="campaigns_llm_judges_retrieve_one", responses=LlmJudgeSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
         return Response(
-            MachineJudgeSerializer(
+            LlmJudgeSerializer(
                 serialize_judge(_get_judge(get_managed_campaign(request, slug), pk))
             ).data
         )
@@ -167,11 +167,11 @@ class MachineJudgeDetail(APIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class RunMachineJudge(APIView):
+class RunLlmJudge(APIView):
     serializer_class = JobSerializer
 
     @extend_schema(
-        operation_id="campaigns_machines_run", request=None, responses={202: JobSerializer}
+        operation_id="campaigns_llm_judges_run", request=None, responses={202: JobSerializer}
     )
     @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
@@ -184,11 +184,11 @@ class RunMachineJudge(APIView):
         return accepted_response(job)
 
 
-class FreezeMachineJudge(APIView):
-    serializer_class = MachineJudgeSerializer
+class FreezeLlmJudge(APIView):
+    serializer_class = LlmJudgeSerializer
 
     @extend_schema(
-        operation_id="campaigns_machines_freeze", request=None, responses=MachineJudgeSerializer
+        operation_id="campaigns_llm_judges_freeze", request=None, responses=LlmJudgeSerializer
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Freeze an LLM judge. Its labels can no longer change."""
@@ -197,14 +197,14 @@ class FreezeMachineJudge(APIView):
             llm_judges.freeze_judge(judge, actor=get_person(request))
         except CampaignError as error:
             raise to_api_exception(error) from None
-        return Response(MachineJudgeSerializer(serialize_judge(judge)).data)
+        return Response(LlmJudgeSerializer(serialize_judge(judge)).data)
 
 
-class MachineLabels(APIView):
-    serializer_class = MachineJudgeSerializer
+class LlmLabels(APIView):
+    serializer_class = LlmJudgeSerializer
 
     @extend_schema(
-        operation_id="campaigns_machines_labels",
+        operation_id="campaigns_llm_judges_labels",
         responses={
             (200, "text/plain"): OpenApiResponse(
                 OpenApiTypes.BINARY, description="qrels of an LLM judge, as the first line states"

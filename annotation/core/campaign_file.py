@@ -391,7 +391,7 @@ def find_contradictions(said: CampaignDescription) -> list[Mistake]:
             )
     batches, sample = (
         [name for name in names if name in said.pool]
-        for names in (("goal", "batch", "audit"), ("strata", "stages", "machine"))
+        for names in (("goal", "batch", "audit"), ("strata", "stages", "llm_judge"))
     )
     if said.pool.get("pairs") and ({"depth", "runs"} & set(said.pool) or batches or sample):
         mistakes.append(

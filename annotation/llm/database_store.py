@@ -27,7 +27,7 @@ from annotation.llm.asking import (
     answer_key,
     label_pairs,
 )
-from annotation.models import MachineJudge, MachineLabel
+from annotation.models import LlmJudge, LlmLabel
 from pooling.platform.jobs import ClaimedJob, Refused
 
 POLL_SECONDS = 0.2
@@ -53,7 +53,7 @@ class DatabaseStore:
     `asking.AnswerStoreProtocol`. topics: primary key of Topic by topic ID."""
 
     def __init__(
-        self, judge: MachineJudge, plan: LabellingPlan, work: ClaimedJob, topics: dict[str, int]
+        self, judge: LlmJudge, plan: LabellingPlan, work: ClaimedJob, topics: dict[str, int]
     ) -> None:
         self.judge, self.plan, self.work, self.topics = judge, plan, work, topics
         self.answers: dict[str, dict[str, Any]] = {}
@@ -103,7 +103,7 @@ class DatabaseStore:
             if (key := key_at.get(PairKey(topic, document, sample))) is None:
                 continue
             self.asked[key] = calls
-            if state != MachineLabel.State.ASKED:
+            if state != LlmLabel.State.ASKED:
                 self.answers[key] = {"grade": grade, "tokens_in": sent, "tokens_out": received}
 
     def _process_calls(self, calls: Future[LabellingReport]) -> None:
@@ -155,8 +155,8 @@ class DatabaseStore:
                     "docno": place.document,
                     "sample": place.sample,
                 }
-                MachineLabel.objects.get_or_create(**named, defaults={"key": key})
-                MachineLabel.objects.filter(**named).update(calls=F("calls") + 1)
+                LlmLabel.objects.get_or_create(**named, defaults={"key": key})
+                LlmLabel.objects.filter(**named).update(calls=F("calls") + 1)
 
         self._commit(write)
         self.asked[key] = self.asked.get(key, 0) + 1
@@ -166,7 +166,7 @@ class DatabaseStore:
             troubles = self.judge.troubles
             troubles[trouble] = troubles.get(trouble, 0) + 1
             with self.work.writing():
-                MachineJudge.objects.filter(pk=self.judge.pk).update(troubles=troubles)
+                LlmJudge.objects.filter(pk=self.judge.pk).update(troubles=troubles)
 
         self._commit(write)
 
@@ -176,13 +176,13 @@ class DatabaseStore:
         def write() -> None:
             with self.work.writing():
                 self._open()
-                asked = MachineLabel.objects.filter(
+                asked = LlmLabel.objects.filter(
                     judge=self.judge,
                     topic_id=place.topic,
                     docno=place.document,
                     sample=place.sample,
                 )
-                asked.filter(state=MachineLabel.State.ASKED).update(
+                asked.filter(state=LlmLabel.State.ASKED).update(
                     state=row["outcome"],
                     grade=row["grade"],
                     answer=row["text"].replace("\0", ""),
@@ -197,7 +197,7 @@ class DatabaseStore:
 
     def _open(self) -> None:
         """Check, inside a transaction, that the judge exists and is not frozen."""
-        if not MachineJudge.objects.filter(pk=self.judge.pk, frozen_at=None).update(name=F("name")):
+        if not LlmJudge.objects.filter(pk=self.judge.pk, frozen_at=None).update(name=F("name")):
             raise Refused(
                 _("%(name)s is frozen or deleted, so nothing can be added")
                 % {"name": self.judge.name}

@@ -17,7 +17,7 @@ from annotation.models.campaigns import (
     default_scale,
 )
 from annotation.models.judgements import Judgement, Lease, Pair, Question, Skip
-from annotation.models.llm_judges import MachineJudge, MachineLabel
+from annotation.models.llm_judges import LlmJudge, LlmLabel
 from annotation.models.members import (
     Feedback,
     Invitation,
@@ -39,8 +39,8 @@ __all__ = [
     "Invitation",
     "Judgement",
     "Lease",
-    "MachineJudge",
-    "MachineLabel",
+    "LlmJudge",
+    "LlmLabel",
     "Membership",
     "Message",
     "OpenSession",

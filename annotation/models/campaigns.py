@@ -166,8 +166,8 @@ class Campaign(models.Model):
     judge_kind = models.CharField(
         max_length=10,
         choices=KIND_CHOICES,
-        default=JudgeKind.PERSON.value,
-        db_default=JudgeKind.PERSON.value,
+        default=JudgeKind.HUMAN.value,
+        db_default=JudgeKind.HUMAN.value,
         help_text="whether it contains judgements of simulated annotators, which every page states",
     )
     seed = models.BigIntegerField(default=0)

@@ -15,7 +15,7 @@ from annotation.models.campaigns import Campaign
 from pooling.models import Topic
 
 
-class MachineJudge(models.Model):
+class LlmJudge(models.Model):
     """An LLM judge with its settings at the time of creation. Another model, prompt, scale or
     guidelines need a new judge."""
 
@@ -23,7 +23,7 @@ class MachineJudge(models.Model):
         ENDPOINT = "endpoint", "asked at an endpoint"
         FILE = "file", "labels from a file"
 
-    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="machine_judges")
+    campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="llm_judges")
     name = models.CharField(max_length=100)
     source = models.CharField(max_length=10, choices=Source, default=Source.ENDPOINT)
     model = models.CharField(max_length=200)
@@ -67,9 +67,10 @@ class MachineJudge(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
+        verbose_name = "LLM judge"
         ordering = ["created_at", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["campaign", "name"], name="one_machine_per_name"),
+            models.UniqueConstraint(fields=["campaign", "name"], name="one_llm_judge_per_name"),
             models.CheckConstraint(
                 condition=Q(frozen_at=None) | ~Q(digest=""), name="frozen_with_a_digest"
             ),
@@ -79,7 +80,7 @@ class MachineJudge(models.Model):
         return self.name
 
 
-class MachineLabel(models.Model):
+class LlmLabel(models.Model):
     """One sample for one pair: a call and then its answer. The pair is identified by topic and
     document, so that the label survives a change of the pool."""
 
@@ -90,7 +91,7 @@ class MachineLabel(models.Model):
         MALFORMED = "malformed", "an answer without a grade of the scale"
 
     judge = models.ForeignKey(
-        MachineJudge, on_delete=models.CASCADE, related_name="labels", db_index=False
+        LlmJudge, on_delete=models.CASCADE, related_name="labels", db_index=False
     )
     topic = models.ForeignKey(Topic, on_delete=models.CASCADE, related_name="+")
     docno = models.CharField(max_length=255, help_text="the document's own id")
@@ -108,7 +109,7 @@ class MachineLabel(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["judge", "topic", "docno", "sample"], name="one_machine_label_per_sample"
+                fields=["judge", "topic", "docno", "sample"], name="one_llm_label_per_sample"
             ),
             models.CheckConstraint(
                 condition=Q(state="graded", grade__isnull=False)

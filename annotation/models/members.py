@@ -75,8 +75,8 @@ class Membership(models.Model):
     judge_kind = models.CharField(
         max_length=10,
         choices=KIND_CHOICES,
-        default=JudgeKind.PERSON.value,
-        db_default=JudgeKind.PERSON.value,
+        default=JudgeKind.HUMAN.value,
+        db_default=JudgeKind.HUMAN.value,
     )
     seed = models.BigIntegerField(
         default=0,
@@ -119,7 +119,7 @@ class Membership(models.Model):
 
     @property
     def is_person(self) -> bool:
-        return self.judge_kind == JudgeKind.PERSON
+        return self.judge_kind == JudgeKind.HUMAN
 
     @property
     def goal(self) -> int | None:

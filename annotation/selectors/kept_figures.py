@@ -130,7 +130,7 @@ def find_wrong_use_counts(campaign: Campaign) -> dict[int, int]:
         campaign=campaign, action__in=(AuditAction.INVITED, AuditAction.JOINED)
     )
     trail = trail.exclude(
-        subject__in=campaign.memberships.exclude(judge_kind=JudgeKind.PERSON).values("pseudonym")
+        subject__in=campaign.memberships.exclude(judge_kind=JudgeKind.HUMAN).values("pseudonym")
     )
     made_at: dict[int, int] = {}
     told: Counter[int] = Counter()
@@ -216,7 +216,7 @@ def _unjudgeable_pair_faults(campaign: Campaign) -> list[str]:
 
 
 def _llm_judge_faults(campaign: Campaign) -> list[str]:
-    frozen = campaign.machine_judges.exclude(frozen_at=None).order_by("pk")
+    frozen = campaign.llm_judges.exclude(frozen_at=None).order_by("pk")
     return [
         f"LLM judge {one}: its labels do not match its digest"
         for one in frozen

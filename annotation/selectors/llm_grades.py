@@ -8,24 +8,24 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.models import MachineJudge, Membership
+from annotation.models import LlmJudge, Membership
 from annotation.selectors.llm_judges import get_labels
-from pooling.hooks import FrozenLabels, MachineSource
+from pooling.hooks import FrozenLabels, LlmSource
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
 
 
-def _managed_judges(collection: Collection, user: Any) -> QuerySet[MachineJudge]:
+def _managed_judges(collection: Collection, user: Any) -> QuerySet[LlmJudge]:
     """Return the LLM judges of the collection's campaigns that the user manages. user: None for all
     campaigns."""
-    judges = MachineJudge.objects.filter(campaign__collection=collection).select_related("campaign")
+    judges = LlmJudge.objects.filter(campaign__collection=collection).select_related("campaign")
     if user is None or user.is_superuser:
         return judges
     own = Membership.objects.filter(user=user, role=Membership.Role.MANAGER).values("campaign")
     return judges.filter(campaign__in=own)
 
 
-def judge_path(judge: MachineJudge) -> str:
+def judge_path(judge: LlmJudge) -> str:
     return f"{judge.campaign.slug}/{judge.name}"
 
 
@@ -66,4 +66,4 @@ def get_frozen_labels(collection: Collection, name: str, user: Any) -> FrozenLab
     )
 
 
-SOURCE = MachineSource(list_frozen_judges, get_frozen_labels)
+SOURCE = LlmSource(list_frozen_judges, get_frozen_labels)

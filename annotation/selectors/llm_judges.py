@@ -22,7 +22,7 @@ from annotation.core.llm_prompts import (
 )
 from annotation.llm.asking import EXPECTED_ANSWER, CostEstimate, PairToJudge
 from annotation.llm.label_files import FileLabel
-from annotation.models import Campaign, MachineJudge, MachineLabel
+from annotation.models import Campaign, LlmJudge, LlmLabel
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Document, Job, PoolEntry
 
@@ -57,19 +57,19 @@ class AnswerCounts:
         return self.pairs - self.labelled
 
 
-def get_judges(campaign: Campaign) -> list[MachineJudge]:
-    return list(campaign.machine_judges.select_related("campaign__pool", "campaign__collection"))
+def get_judges(campaign: Campaign) -> list[LlmJudge]:
+    return list(campaign.llm_judges.select_related("campaign__pool", "campaign__collection"))
 
 
-def get_frozen_judges(campaign: Campaign) -> list[MachineJudge]:
+def get_frozen_judges(campaign: Campaign) -> list[LlmJudge]:
     """Return the judges whose labels are included in releases."""
     return [judge for judge in get_judges(campaign) if judge.frozen_at is not None]
 
 
-def get_last_job(judge: MachineJudge, *, active: bool = False) -> Job | None:
+def get_last_job(judge: LlmJudge, *, active: bool = False) -> Job | None:
     """Return the judge's last labelling job."""
     runs = Job.objects.filter(
-        kind=LLM_JUDGE_JOB, campaign_id=judge.campaign_id, parameters__machine=judge.pk
+        kind=LLM_JUDGE_JOB, campaign_id=judge.campaign_id, parameters__llm_judge=judge.pk
     ).order_by("-created_at")
     return (
         (runs.filter(state__in=Job.ACTIVE) if active else runs)
@@ -85,7 +85,7 @@ def get_pool_entries(campaign: Campaign) -> QuerySet[PoolEntry]:
     return PoolEntry.objects.filter(pool=campaign.pool_id, topic__removed_reason="")
 
 
-def get_pairs_to_judge(judge: MachineJudge) -> list[PairToJudge]:
+def get_pairs_to_judge(judge: LlmJudge) -> list[PairToJudge]:
     """Return the pairs to label in the pool's order, as the LLM judge sees them: no rank, run or
     label. Pairs without text are omitted."""
     columns = (
@@ -116,7 +116,7 @@ def get_pairs_to_judge(judge: MachineJudge) -> list[PairToJudge]:
     ]
 
 
-def estimate_judge_cost(judge: MachineJudge) -> CostEstimate:
+def estimate_judge_cost(judge: LlmJudge) -> CostEstimate:
     """Estimate calls, tokens and cost of the missing answers, with four characters per token. Uses
     sums in the database and reads no texts."""
     entries = get_pool_entries(judge.campaign).exclude(document=None)
@@ -134,7 +134,7 @@ def estimate_judge_cost(judge: MachineJudge) -> CostEstimate:
         judge.prompt_name, judge.prompt_version, judge.prompt_text or "$query$scale$document"
     )
     frame = estimate_tokens(template.messages(PromptInput("", "", "", ""), scale, judge.guidelines))
-    answered = judge.labels.exclude(state=MachineLabel.State.ASKED).count()
+    answered = judge.labels.exclude(state=LlmLabel.State.ASKED).count()
     calls = max(n * judge.samples - answered, 0)
     varying = min((sums["own"] or 0), n * MAX_TEXT) + (sums["query"] or 0) + (sums["need"] or 0)
     sent = round(calls * (frame + (varying / n / 4 if n else 0)))
@@ -142,19 +142,19 @@ def estimate_judge_cost(judge: MachineJudge) -> CostEstimate:
     return CostEstimate(calls, sent, received, compute_price(judge, sent, received))
 
 
-def compute_price(judge: MachineJudge, tokens_in: int, tokens_out: int) -> float:
+def compute_price(judge: LlmJudge, tokens_in: int, tokens_out: int) -> float:
     return (
         tokens_in * judge.limits.get("price_in", 0.0)
         + tokens_out * judge.limits.get("price_out", 0.0)
     ) / 1e6
 
 
-def count_answers(judge: MachineJudge) -> AnswerCounts:
+def count_answers(judge: LlmJudge) -> AnswerCounts:
     return count_answers_by_judge(judge.campaign, [judge])[judge.pk]
 
 
 def count_answers_by_judge(
-    campaign: Campaign, judges: Sequence[MachineJudge]
+    campaign: Campaign, judges: Sequence[LlmJudge]
 ) -> dict[int, AnswerCounts]:
     """Return the counts by row id of the judge, with one query for the pool and one for all
     answers."""
@@ -167,15 +167,15 @@ def count_answers_by_judge(
         .filter(topic=OuterRef("topic"), docno=OuterRef("docno"))
     )
     pair = Concat(Cast("topic_id", CharField()), Value(" "), "docno")
-    states = {state: Count("pk", filter=Q(state=state)) for state in MachineLabel.State.values}
+    states = {state: Count("pk", filter=Q(state=state)) for state in LlmLabel.State.values}
     sums = {
         "made": Coalesce(Sum("calls"), 0),
         "sent": Coalesce(Sum("tokens_in"), 0),
         "received": Coalesce(Sum("tokens_out"), 0),
     }
-    labelled = Count(pair, distinct=True, filter=Q(state=MachineLabel.State.GRADED) & in_pool)
+    labelled = Count(pair, distinct=True, filter=Q(state=LlmLabel.State.GRADED) & in_pool)
     rows = (
-        MachineLabel.objects.filter(judge__in=judges)
+        LlmLabel.objects.filter(judge__in=judges)
         .values("judge_id")
         .annotate(**states, **sums, labelled=labelled)
     )
@@ -183,9 +183,7 @@ def count_answers_by_judge(
     return {judge.pk: _make_counts(judge, size, row_of.get(judge.pk, {})) for judge in judges}
 
 
-def _make_counts(
-    judge: MachineJudge, size: Mapping[str, int], row: Mapping[str, int]
-) -> AnswerCounts:
+def _make_counts(judge: LlmJudge, size: Mapping[str, int], row: Mapping[str, int]) -> AnswerCounts:
     """Create the counts of a judge. row: its sums, empty if there were no calls."""
     outcomes = {state: row.get(state, 0) for state in ("graded", "refused", "malformed")}
     sent, received = row.get("sent", 0), row.get("received", 0)
@@ -195,7 +193,7 @@ def _make_counts(
         labelled=row.get("labelled", 0),
         answers=sum(outcomes.values()),
         outcomes=outcomes,
-        waiting=row.get(MachineLabel.State.ASKED, 0),
+        waiting=row.get(LlmLabel.State.ASKED, 0),
         calls=row.get("made", 0),
         tokens_in=sent,
         tokens_out=received,
@@ -204,10 +202,10 @@ def _make_counts(
     )
 
 
-def get_labels(judge: MachineJudge) -> LabelsByPair:
+def get_labels(judge: LlmJudge) -> LabelsByPair:
     """Return the most frequent grade of each pair's samples, the lowest of ties, without pairs that
     have no grade. Ordered by topic and document as bytes."""
-    graded = judge.labels.filter(state=MachineLabel.State.GRADED)
+    graded = judge.labels.filter(state=LlmLabel.State.GRADED)
     grades: dict[tuple[str, str], list[int]] = {}
     for topic, docno, grade in graded.values_list("topic__topic_id", "docno", "grade"):
         if grade is not None:
@@ -227,7 +225,7 @@ def format_label_lines(labels: LabelsByPair) -> Iterator[str]:
         yield f"{topic} 0 {document} {grade}\n"
 
 
-def describe_judge(judge: MachineJudge) -> dict[str, Any]:
+def describe_judge(judge: LlmJudge) -> dict[str, Any]:
     """Return the provenance that accompanies exported labels. It contains no key and no names of
     people."""
     return {
@@ -267,7 +265,7 @@ def _get_draw_time(campaign: Campaign) -> str | None:
     )
 
 
-def label_file_header(judge: MachineJudge) -> str:
+def label_file_header(judge: LlmJudge) -> str:
     """Return the header of a label file, which names the judge."""
     prompt = (
         f"prompt {judge.prompt_name} {judge.prompt_version}"

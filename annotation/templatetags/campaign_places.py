@@ -15,7 +15,7 @@ from pooling.templatetags.places import Place, PlacePage, ShownPlaces, show_plac
 register = template.Library()
 
 GOLD = PlacePage("gold", "campaign-gold", _("Gold questions"))
-LLM_JUDGES = PlacePage("machines", "campaign-machines", _("LLM judges"))
+LLM_JUDGES = PlacePage("llm_judges", "campaign-llm-judges", _("LLM judges"))
 PLACES = (
     Place(_("Overview"), (PlacePage("progress", "campaign", _("Overview")),)),
     Place(

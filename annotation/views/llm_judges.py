@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotation.core.audit_actions import AuditAction
 from annotation.forms_llm import EndpointForm, LabelFileForm
 from annotation.llm.label_files import read_label_file
-from annotation.models import Campaign, MachineJudge
+from annotation.models import Campaign, LlmJudge
 from annotation.permissions import get_managed_campaign
 from annotation.selectors import llm_judges as selectors
 from annotation.services.audit import record_event
@@ -53,10 +53,10 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
             for line in error.lines():
                 form.add_error("file", line)
         else:
-            return redirect("campaign-machine", slug, judge.pk)
+            return redirect("campaign-llm-judge", slug, judge.pk)
     judges = ListPage(
         request,
-        campaign.machine_judges.select_related("campaign__pool", "campaign__collection"),
+        campaign.llm_judges.select_related("campaign__pool", "campaign__collection"),
         search=("name", "model"),
         sort={
             "name": "name",
@@ -70,9 +70,9 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
     judges.show([{"judge": judge, "counts": counts[judge.pk]} for judge in judges])
     context = {
         "campaign": campaign,
-        "tab": "machines",
-        "machines": judges,
-        "endpoint_form": endpoint_form if settings.MACHINE_ENDPOINTS else None,
+        "tab": "llm_judges",
+        "llm_judges": judges,
+        "endpoint_form": endpoint_form if settings.LLM_ENDPOINTS else None,
         "file_form": file_form,
     }
     return render_page(
@@ -82,7 +82,7 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
 
 def _create_judge(
     request: SignedInRequest, campaign: Campaign, form: EndpointForm | LabelFileForm
-) -> MachineJudge:
+) -> LlmJudge:
     if isinstance(form, EndpointForm):
         return llm_judges.create_judge(campaign, form.wanted(), actor=request.user)
     given = form.cleaned_data
@@ -98,9 +98,9 @@ def _create_judge(
     )
 
 
-def _get_judge(campaign: Campaign, pk: int) -> MachineJudge:
+def _get_judge(campaign: Campaign, pk: int) -> LlmJudge:
     return get_object_or_404(
-        campaign.machine_judges.select_related("campaign__pool", "campaign__collection"), pk=pk
+        campaign.llm_judges.select_related("campaign__pool", "campaign__collection"), pk=pk
     )
 
 
@@ -116,12 +116,12 @@ def page(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     ]
     context = {
         "campaign": campaign,
-        "tab": "machines",
+        "tab": "llm_judges",
         "judge": judge,
         "counts": counts,
         "rows": rows,
         "estimate": selectors.estimate_judge_cost(judge)
-        if judge.source == MachineJudge.Source.ENDPOINT and judge.frozen_at is None
+        if judge.source == LlmJudge.Source.ENDPOINT and judge.frozen_at is None
         else None,
         "priced": bool(judge.limits.get("price_in") or judge.limits.get("price_out")),
         "job": job,
@@ -132,7 +132,7 @@ def page(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def act_on_machine(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
+def act_on_llm_judge(request: SignedInRequest, slug: str, pk: int) -> HttpResponse:
     """Run, freeze or delete an LLM judge (action: run, freeze or delete). Jobs are cancelled on
     their own page."""
     campaign = get_managed_campaign(request, slug)
@@ -150,10 +150,10 @@ def act_on_machine(request: SignedInRequest, slug: str, pk: int) -> HttpResponse
         elif action == "delete":
             llm_judges.delete_judge(judge, actor=request.user)
             messages.success(request, _("%(name)s is deleted.") % {"name": judge.name})
-            return redirect("campaign-machines", slug)
+            return redirect("campaign-llm-judges", slug)
     except CampaignError as error:
         messages.error(request, str(error))
-    return redirect("campaign-machine", slug, pk)
+    return redirect("campaign-llm-judge", slug, pk)
 
 
 @login_required
@@ -168,12 +168,12 @@ def labels(request: SignedInRequest, slug: str, pk: int) -> StreamingHttpRespons
     return labels_response(judge)
 
 
-def labels_response(judge: MachineJudge) -> StreamingHttpResponse:
+def labels_response(judge: LlmJudge) -> StreamingHttpResponse:
     lines = [
         selectors.label_file_header(judge),
         *selectors.format_label_lines(selectors.get_labels(judge)),
     ]
-    name = f"{judge.campaign.slug}-machine-{slugify(judge.name) or judge.pk}.txt"
+    name = f"{judge.campaign.slug}-llm-{slugify(judge.name) or judge.pk}.txt"
     return StreamingHttpResponse(
         lines,
         content_type="text/plain; charset=utf-8",

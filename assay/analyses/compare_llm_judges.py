@@ -137,12 +137,12 @@ class Command(FileCommand):
         parser.add_argument(
             "--llm-table",
             metavar="FILE",
-            help="labels of several LLM judges in one table: machine, topic, document, grade",
+            help="labels of several LLM judges in one table: llm_judge, topic, document, grade",
         )
         parser.add_argument(
             "--about",
             metavar="FILE",
-            help="machines.json of a release: when labels were frozen, and related systems",
+            help="llm-judges.json of a release: when labels were frozen, and related systems",
         )
         parser.add_argument(
             "--judgements",

@@ -60,7 +60,7 @@ def compute(
     )
     return {
         "min_relevant": options.min_relevant,
-        "machines": {name: judges[name] for name in order},
+        "llm_judges": {name: judges[name] for name in order},
         "order": order,
     }
 
@@ -135,7 +135,7 @@ def tables(result: Values) -> list[Table]:
             *(one[key] for key in columns),
             one.get("undefined", ""),
         ]
-        for name, one in result["machines"].items()
+        for name, one in result["llm_judges"].items()
     ]
     header = [
         "LLM judge",

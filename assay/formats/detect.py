@@ -68,7 +68,7 @@ class FileKind(StrEnum):
     CLICKS = "clicks"
     POOL = "pool"
     SET = "set"
-    MACHINE_LABELS = "LLM labels"
+    LLM_LABELS = "LLM labels"
     LEADERBOARD = "leaderboard"
     NUGGETS = "nuggets"
     RUBRICS = "rubrics"
@@ -276,7 +276,7 @@ def _guess_columns(rows: list[list[str]]) -> DetectedKind | None:
     if mostly(lambda row: len(row) >= 6 and _is_number(row[4])):
         trectools = rows[0][3:5] == ["0", "0"] and rows[0][5] == "trectools"
         if _are_llm_labels(rows if len(rows[0]) == 6 and _is_number(rows[0][4]) else below):
-            return DetectedKind((FileKind.MACHINE_LABELS,))
+            return DetectedKind((FileKind.LLM_LABELS,))
         return DetectedKind((FileKind.POOL, FileKind.RUN) if trectools else (FileKind.RUN,))
     if mostly(lambda row: len(row) == 4 and _is_number(row[3])):
         zeros = mostly(lambda row: len(row) == 4 and row[1].lower() in ("0", "q0"))

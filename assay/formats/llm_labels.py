@@ -1,7 +1,7 @@
 """Read labels of an LLM judge: TREC's six columns, `topic Q0 document grade confidence runid`, or
 umbrela's JSON lines.
 
-list_llm_labels(path) -> list[LlmLabel]          six columns
+list_llm_labels(path) -> list[SixColumnLabel]          six columns
 iterate_umbrela(path) -> Iterator[UmbrelaLabel]
 read_llm_qrels(path) -> QrelsColumns             both, and plain qrels
 """
@@ -35,7 +35,7 @@ MIN_RANKS = 4
 """Minimum labels of a topic for which counting-up grades are taken for the ranks of a run."""
 
 
-class LlmLabel(NamedTuple):
+class SixColumnLabel(NamedTuple):
     line: int
     topic: str
     document: str
@@ -62,7 +62,7 @@ def has_six_columns(first: str) -> bool:
     return len(first.split()) == 6
 
 
-def list_llm_labels(path: Source, *, name: str | None = None) -> list[LlmLabel]:
+def list_llm_labels(path: Source, *, name: str | None = None) -> list[SixColumnLabel]:
     """Return the labels in file order. Blank lines and lines that begin with # are skipped. A grade
     of 2.0 is read as 2.
 
@@ -72,7 +72,7 @@ def list_llm_labels(path: Source, *, name: str | None = None) -> list[LlmLabel]:
     """
     called = display_name(path, name)
     mistakes = FileProblems(called)
-    read: dict[tuple[str, str], LlmLabel] = {}
+    read: dict[tuple[str, str], SixColumnLabel] = {}
     for number, text in iterate_lines(path, name=called):
         cells = text.split()
         if not cells or cells[0].startswith("#"):
@@ -100,7 +100,7 @@ def list_llm_labels(path: Source, *, name: str | None = None) -> list[LlmLabel]:
                 number, f"a second LLM judge, {run}", "labels of one LLM judge per file", text
             )
         else:
-            read[topic, document] = LlmLabel(
+            read[topic, document] = SixColumnLabel(
                 number, topic, document, int(whole[1]), confidence, run
             )
     if not mistakes.count and not read:
@@ -195,7 +195,7 @@ def _is_finite_number(text: str) -> bool:
         return False
 
 
-def _look_like_ranks(labels: list[LlmLabel]) -> bool:
+def _look_like_ranks(labels: list[SixColumnLabel]) -> bool:
     """Return whether every topic's grades count up from 0 or 1 in file order and some topic has at
     least MIN_RANKS labels."""
     longest = 0

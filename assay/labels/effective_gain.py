@@ -1,7 +1,7 @@
 """Estimate how much human work an LLM judge's labels would save, from pairs that both have
 labelled.
 
-    use = compute_usefulness(people, machine, topic, level=level)
+    use = compute_usefulness(people, llm, topic, level=level)
 
 If both labels have correlation ρ, an estimate from n pairs judged by people and corrected by the
 LLM judge is as precise as one from n / (1 - ρ²) pairs judged by people alone, provided that pairs
@@ -45,17 +45,17 @@ class Usefulness(NamedTuple):
     topic_bias: float
 
 
-def compute_usefulness(people: Ints, machine: Ints, topic: Ints, *, level: int) -> Usefulness:
-    """Compute the usefulness. people, machine, topic: int64 (n_pairs), grades, and the pair's topic
+def compute_usefulness(people: Ints, llm: Ints, topic: Ints, *, level: int) -> Usefulness:
+    """Compute the usefulness. people, llm, topic: int64 (n_pairs), grades, and the pair's topic
     from 0."""
-    relevant, called = people >= level, machine >= level
+    relevant, called = people >= level, llm >= level
     joint = np.zeros((int(topic.max(initial=-1)) + 1, 2, 2))
     np.add.at(joint, (topic, relevant.astype(np.int64), called.astype(np.int64)), 1.0)
     joint = joint[joint.sum(axis=(1, 2)) > 0]
     shares = joint / joint.sum(axis=(1, 2), keepdims=True)
     graded, gain = (
         _sample_size_gain(x.astype(np.float64), y.astype(np.float64))
-        for x, y in ((people, machine), (relevant, called))
+        for x, y in ((people, llm), (relevant, called))
     )
     return Usefulness(
         len(people),
@@ -110,8 +110,8 @@ def _sample_size_gain(x: Floats, y: Floats) -> float:
         return math.nan
     if (y == y[0]).all():
         return 1.0
-    own, machine = x - x.mean(), y - y.mean()
-    return _gain_from_square(float((own @ machine) ** 2 / (own @ own) / (machine @ machine)))
+    own, llm = x - x.mean(), y - y.mean()
+    return _gain_from_square(float((own @ llm) ** 2 / (own @ own) / (llm @ llm)))
 
 
 def _gain_from_square(square: float) -> float:

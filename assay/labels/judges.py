@@ -9,20 +9,20 @@ from enum import StrEnum
 class JudgeKind(StrEnum):
     """The type of an annotator, stored with each membership of a campaign."""
 
-    PERSON = "person"
+    HUMAN = "human"
     SIMULATED = "simulated"
-    MACHINE = "machine"
+    LLM = "llm"
 
 
 KIND_LABELS = {
-    JudgeKind.PERSON: "people",
+    JudgeKind.HUMAN: "people",
     JudgeKind.SIMULATED: "simulated annotators",
-    JudgeKind.MACHINE: "machines",
+    JudgeKind.LLM: "LLM judges",
 }
 """Names for sentences such as "judged by people only"."""
 KIND_CHOICES = [(kind.value, kind.value) for kind in JudgeKind]
 """Choices of a model's field."""
-LABELLING_KINDS = (JudgeKind.PERSON.value, JudgeKind.SIMULATED.value)
+LABELLING_KINDS = (JudgeKind.HUMAN.value, JudgeKind.SIMULATED.value)
 """Types whose judgements are used for labels, agreement and statistics by default. LLM labels are
 stored separately and used only alone, because mixing them with human labels would hide how often
 the two differ."""
@@ -41,8 +41,8 @@ def check_kinds(kinds: Sequence[str]) -> str:
     known = [kind.value for kind in JudgeKind]
     if not kinds or not set(kinds) <= set(known):
         return f"Unknown annotator type. Choose one or more of {', '.join(known)}."
-    if JudgeKind.MACHINE in kinds and len(kinds) > 1:
-        return "Labels by LLM judges are stored separately and never mixed with human labels. Select machine alone, or without the other types."
+    if JudgeKind.LLM in kinds and len(kinds) > 1:
+        return "Labels by LLM judges are stored separately and never mixed with human labels. Select llm alone, or without the other types."
     return ""
 
 

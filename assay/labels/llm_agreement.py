@@ -2,9 +2,9 @@
 other, and how reliably both rank systems.
 
     joint = joint_between_people(counts, topic, n_topics)     two people on the same pairs
-    joint = joint_with_llm(counts, machine, topic, n_topics)  a person and the LLM judge
+    joint = joint_with_llm(counts, llm, topic, n_topics)  a person and the LLM judge
     kappas = compute_kappas(joint, level)                     with intervals over topics
-    taus = compare_halves(people, machine, rng)               rankings by halves of the topics
+    taus = compare_halves(people, llm, rng)               rankings by halves of the topics
 
 Each pair has the same weight, however many people judged it. Every two of its judgements (or every
 judgement and the LLM judge's label) are compared with equal weights.
@@ -53,13 +53,13 @@ def joint_between_people(
 
 
 def joint_with_llm(
-    counts: Floats, machine: Ints, topic: Ints, n_topics: int, weight: Floats | None = None
+    counts: Floats, llm: Ints, topic: Ints, n_topics: int, weight: Floats | None = None
 ) -> Floats:
     """Return joint shares as `joint_between_people` does, for a human judgement (rows) and the LLM
-    judge's grade (columns) of pairs with a human judgement. machine: int64 (n_pairs)."""
+    judge's grade (columns) of pairs with a human judgement. llm: int64 (n_pairs)."""
     n = counts.sum(axis=1)
     share = np.where(n > 0, (1.0 if weight is None else weight) / np.maximum(n, 1), 0.0)
-    given = (np.arange(counts.shape[1]) == machine[:, None]).astype(np.float64)
+    given = (np.arange(counts.shape[1]) == llm[:, None]).astype(np.float64)
     return _sum_by_topic(
         counts[:, :, None] * given[:, None, :] * share[:, None, None], topic, n_topics
     )
@@ -119,18 +119,18 @@ class SplitHalfTaus(NamedTuple):
     among the five systems that are best by people on all topics. NaN if undefined."""
 
     people: float
-    machine: float
+    llm: float
     best_people: float
-    best_machine: float
+    best_llm: float
 
 
 def compare_halves(
-    people: Floats, machine: Floats, rng: np.random.Generator, *, splits: int = N_SPLITS
+    people: Floats, llm: Floats, rng: np.random.Generator, *, splits: int = N_SPLITS
 ) -> SplitHalfTaus:
     """Compute how well an LLM judge's ranking predicts people's ranking on other topics. People's
     own ranking on the same topics gives the upper limit (noise ceiling).
 
-    people, machine: (n_topics, n_systems), scores.
+    people, llm: (n_topics, n_systems), scores.
     """
     n_topics, n_systems = people.shape
     if n_topics < 4 or n_systems < 2:
@@ -141,7 +141,7 @@ def compare_halves(
         order = rng.permutation(n_topics)
         first, second = order[: n_topics // 2], order[n_topics // 2 :]
         other = people[second].sum(axis=0)
-        for column, half in enumerate((people[first].sum(axis=0), machine[first].sum(axis=0))):
+        for column, half in enumerate((people[first].sum(axis=0), llm[first].sum(axis=0))):
             taus[number, column] = tau_b(half, other)
             taus[number, 2 + column] = tau_b(half[top], other[top])
     defined = ~np.isnan(taus)

@@ -32,7 +32,7 @@ STRATA_MAKERS: dict[str, Callable[[PooledPairs], Strata]] = {
     "rank": make_rank_strata,
     "votes": make_vote_strata,
 }
-LLM_STRATA = "machine"
+LLM_STRATA = "llm"
 """Strata by votes and an LLM judge's grades, which need its labels of every pair."""
 STRATA_KINDS = (*STRATA_MAKERS, LLM_STRATA)
 MAX_STAGES = 10

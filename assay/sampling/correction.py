@@ -64,12 +64,12 @@ class CorrectedEstimate:
 @dataclass(frozen=True, eq=False)
 class EstimationTargets:
     """Targets and labels. weights: float64 (n_rows, n_targets), the a_i. labels: float64 (n_rows),
-    human labels, NaN if not judged. machine: float64 (n_rows), the LLM judge's labels."""
+    human labels, NaN if not judged. llm: float64 (n_rows), the LLM judge's labels."""
 
     sample: JudgedSample
     weights: Floats
     labels: Floats
-    machine: Floats
+    llm: Floats
 
     @cached_property
     def judged(self) -> Ints:
@@ -133,7 +133,7 @@ def tune_lambda(targets: EstimationTargets) -> Floats:
     rows, sample = targets.judged, targets.sample
     factor = np.nan_to_num(_stratum_factors(sample))[:, None]
     y = targets.weights[rows] * targets.labels[rows, None]
-    f = targets.weights[rows] * targets.machine[rows, None]
+    f = targets.weights[rows] * targets.llm[rows, None]
     together, alone = (
         (factor * _cross_products(sample, rows, y, f)).sum(axis=0),
         (factor * _cross_products(sample, rows, f, f)).sum(axis=0),
@@ -145,7 +145,7 @@ def correct_estimates(targets: EstimationTargets, lambdas: Floats | float) -> Co
     """Return θ̂_λ of each target. lambdas: 0 for human judgements alone, 1 for PPI,
     `tune_lambda(targets)` for PPI++."""
     lambdas = np.broadcast_to(np.asarray(lambdas, np.float64), (targets.weights.shape[1],))
-    predicted = targets.machine[:, None] * lambdas
+    predicted = targets.llm[:, None] * lambdas
     return _make_estimate(targets, predicted, predicted[targets.judged], lambdas)
 
 
@@ -321,17 +321,15 @@ def summarise_run_ranks(runs: Sequence[PackedRun], n_rows: int) -> RunRankSummar
     )
 
 
-def make_regression_features(ranking: RunRankSummary, machine: Ints | None = None) -> Floats:
+def make_regression_features(ranking: RunRankSummary, llm: Ints | None = None) -> Floats:
     """Return float64 (n_rows, n), features for the regression: ln of the best rank, votes, votes²,
     and mean closeness. With an LLM judge, one column for each of its grades except the lowest
     replaces the closeness. A pair that no run has counts as just below the deepest rank."""
     best, votes, closeness = ranking
     deep = np.where(best > 0, best, best.max(initial=0) + 1)
     columns = [np.log(deep), votes, votes**2]
-    if machine is None:
+    if llm is None:
         columns.append(closeness)
     else:
-        columns += [
-            (machine == grade).astype(np.float64) for grade in np.unique(machine)[1:].tolist()
-        ]
+        columns += [(llm == grade).astype(np.float64) for grade in np.unique(llm)[1:].tolist()]
     return np.column_stack(columns)

@@ -308,7 +308,7 @@ def compare_sampled_systems(
         return []
     weights = targets.weights[:, order[:1]] - targets.weights[:, order[1:]]
     estimate = cross_fit_estimates(
-        EstimationTargets(targets.sample, weights, targets.labels, targets.machine),
+        EstimationTargets(targets.sample, weights, targets.labels, targets.llm),
         features,
         np.random.default_rng(seed),
     )
@@ -343,7 +343,7 @@ def _remaining_variances(
     for column in range(len(judging)):
         if why[column] is not None:
             one = EstimationTargets(
-                targets.sample, weights[:, [column]], targets.labels, targets.machine
+                targets.sample, weights[:, [column]], targets.labels, targets.llm
             )
             judging[column] = anticipated_variance(one, estimate.residuals[:, column])[0]
             why[column] = None if not math.isnan(judging[column]) else why[column]

@@ -40,13 +40,13 @@ the worst."""
 
 @dataclass(frozen=True, eq=False)
 class CorrectionSetting:
-    """Data of the measurement. pool: of the generated systems. people, machine: int64 (n_pairs),
+    """Data of the measurement. pool: of the generated systems. people, llm: int64 (n_pairs),
     grades by people and by the LLM judge. weights: float64 (n_pairs, 60), of differences of P@10.
     """
 
     pool: PooledPairs
     people: NDArray[np.int64]
-    machine: NDArray[np.int64]
+    llm: NDArray[np.int64]
     weights: NDArray[np.float64]
 
 
@@ -66,7 +66,7 @@ def make_setting(folder: Path, seed: int) -> CorrectionSetting:
         )
     topic = np.repeat(np.arange(len(judged.topics)), np.diff(judged.offsets))
     people = judged.grades.astype(np.int64)
-    machine = np.array(
+    llm = np.array(
         [
             grade_of[judged.topics[t], d]
             for t, d in zip(topic.tolist(), judged.documents.tolist(), strict=True)
@@ -77,7 +77,7 @@ def make_setting(folder: Path, seed: int) -> CorrectionSetting:
     ranks = np.column_stack(
         [
             rank_within_topics(topic, truth + rng.normal(0, noise, len(topic)))
-            for truth in (people, machine)
+            for truth in (people, llm)
             for noise in NOISE
         ]
     )
@@ -95,9 +95,7 @@ def make_setting(folder: Path, seed: int) -> CorrectionSetting:
     alone = (ranks <= CUTOFF) / (CUTOFF * len(judged.topics))
     first, second = np.triu_indices(ranks.shape[1], 1)
     chosen = rng.permutation(len(first))[:N_DIFFERENCES]
-    return CorrectionSetting(
-        pool, people, machine, alone[:, first[chosen]] - alone[:, second[chosen]]
-    )
+    return CorrectionSetting(pool, people, llm, alone[:, first[chosen]] - alone[:, second[chosen]])
 
 
 def rank_within_topics(topic: NDArray[np.int64], merit: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -131,13 +129,11 @@ def draw_sample(
 
 
 def estimate_differences(
-    setting: CorrectionSetting, sample: JudgedSample, machine: NDArray[np.int64], *, alone: bool
+    setting: CorrectionSetting, sample: JudgedSample, llm: NDArray[np.int64], *, alone: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return values, half-widths and lambdas of the sixty differences."""
     labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
-    targets = EstimationTargets(
-        sample, setting.weights, labels, (machine >= LEVEL).astype(np.float64)
-    )
+    targets = EstimationTargets(sample, setting.weights, labels, (llm >= LEVEL).astype(np.float64))
     corrected_means = correct_estimates(targets, 0.0 if alone else tune_lambda(targets))
     return (
         corrected_means.values,
@@ -152,7 +148,7 @@ def measure_corrections(folder: Path, simulations: int, seed: int) -> list[dict[
     setting = make_setting(folder, seed)
     truth = setting.weights.T @ (setting.people >= LEVEL)
     by_votes = make_vote_strata(setting.pool)
-    by_machine, spreads = make_llm_strata(setting.pool, setting.machine)
+    by_llm, spreads = make_llm_strata(setting.pool, setting.llm)
     rows: list[dict[str, object]] = []
     for share in (0.05, 0.10, 0.20):
         by_estimate: dict[str, list] = {
@@ -166,16 +162,14 @@ def measure_corrections(folder: Path, simulations: int, seed: int) -> list[dict[
             rng = np.random.default_rng([seed, round(share * 100), number])
             sample = draw_sample(setting, by_votes, rate_spreads(by_votes.rates), share, rng)
             by_estimate["people"].append(
-                estimate_differences(setting, sample, setting.machine, alone=True)[:2]
+                estimate_differences(setting, sample, setting.llm, alone=True)[:2]
             )
-            noise = rng.permutation(setting.machine)
+            noise = rng.permutation(setting.llm)
             by_estimate["shuffled"].append(
                 estimate_differences(setting, sample, noise, alone=False)[:2]
             )
-            sample = draw_sample(setting, by_machine, spreads, share, rng)
-            values, halves, own = estimate_differences(
-                setting, sample, setting.machine, alone=False
-            )
+            sample = draw_sample(setting, by_llm, spreads, share, rng)
+            values, halves, own = estimate_differences(setting, sample, setting.llm, alone=False)
             by_estimate["corrected"].append((values, halves))
             lambdas.append(float(own.mean()))
         errors = {
@@ -226,8 +220,8 @@ def measure_judges(folder: Path) -> list[dict[str, object]]:
     line = f"rank_llm_judges --table {folder.name}/labels_wide.tsv.gz {' '.join(given)}"
     rows = []
     for name in result["order"]:
-        low, high = result["machines"][name].pop("interval")
+        low, high = result["llm_judges"][name].pop("interval")
         rows.append(
-            {"judge": name, "line": line} | result["machines"][name] | {"low": low, "high": high}
+            {"judge": name, "line": line} | result["llm_judges"][name] | {"low": low, "high": high}
         )
     return rows

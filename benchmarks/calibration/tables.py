@@ -389,9 +389,9 @@ def gain_rows() -> list[GridRow]:
 
 
 def simulate_gain(
-    topics: int, pairs: int, machine: worths.LlmSetting, *, trials: int, rng: np.random.Generator
+    topics: int, pairs: int, llm: worths.LlmSetting, *, trials: int, rng: np.random.Generator
 ) -> list[str]:
-    true, coverage = worths.measure_gain_coverage(topics, pairs, machine, trials=trials, rng=rng)
+    true, coverage = worths.measure_gain_coverage(topics, pairs, llm, trials=trials, rng=rng)
     return [f"{true:.2f}", format_share(coverage.before.covered), *format_coverage(coverage.now)]
 
 

@@ -47,14 +47,14 @@ class GainCoverage(NamedTuple):
 
 
 def measure_gain_coverage(
-    topics: int, pairs: int, machine: LlmSetting, *, trials: int, rng: np.random.Generator
+    topics: int, pairs: int, llm: LlmSetting, *, trials: int, rng: np.random.Generator
 ) -> tuple[float, GainCoverage]:
     """Return (gain over infinitely many topics, coverage of the interval shown and of the
     percentile interval over topics)."""
-    true = float(_sample_size_gain(machine.joint(40_000, 20, rng).sum(axis=0)))
+    true = float(_sample_size_gain(llm.joint(40_000, 20, rng).sum(axis=0)))
     now, before = [], []
     for _ in range(trials):
-        joint = machine.joint(topics, pairs, rng)
+        joint = llm.joint(topics, pairs, rng)
         interval = compute_gain_interval(joint)
         now.append((interval.low, interval.high))
         times = rng.multinomial(topics, np.full(topics, 1 / topics), size=N_SAMPLES)

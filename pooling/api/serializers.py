@@ -309,7 +309,7 @@ class PoolSerializer(serializers.ModelSerializer):
 
 class NewPoolSerializer(StrictSerializer):
     """runs: tags, or empty for all runs of the collection. strata, stages (cumulative shares of the
-    pool): for a sampled pool. machine: for strata by an LLM judge's grades, the frozen judge as
+    pool): for a sampled pool. llm_judge: for strata by an LLM judge's grades, the frozen judge as
     campaign/judge. goal, batch, audit: for a prioritised pool, whether batches contain the most
     likely relevant pairs or the same share of each topic, the number of pairs per batch, and the
     share that is sampled at random."""
@@ -321,7 +321,7 @@ class NewPoolSerializer(StrictSerializer):
     batch = serializers.IntegerField(min_value=1, max_value=MAX_IN_BATCH, default=DEFAULT_SIZE)
     audit = serializers.FloatField(min_value=0, max_value=MAX_AUDIT, default=DEFAULT_AUDIT)
     strata = serializers.ChoiceField(choices=sorted(STRATA_KINDS), default="rank")
-    machine = TextField(default="", allow_blank=True, max_length=200)
+    llm_judge = TextField(default="", allow_blank=True, max_length=200)
     stages = serializers.ListField(
         child=serializers.FloatField(min_value=0, max_value=1),
         default=list(DEFAULT_STAGES),

@@ -115,9 +115,9 @@ POOL = (
         least=0,
         most=MAX_AUDIT,
     ),
-    Key("strata", "text", "Strata of a sampled pool.", choices=("rank", "votes", "machine")),
+    Key("strata", "text", "Strata of a sampled pool.", choices=("rank", "votes", "llm")),
     Key(
-        "machine",
+        "llm_judge",
         "text",
         "Frozen LLM judge whose grades form the strata, as campaign/judge.",
     ),

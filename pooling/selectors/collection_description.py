@@ -68,8 +68,8 @@ def describe_pool(pool: Pool) -> dict[str, Any]:
     }
     if pool.kind == PoolKind.SAMPLED:
         settings |= {"strata": pool.parameters["strata"], "stages": pool.stage_shares}
-        if machine := pool.parameters.get("machine"):
-            settings["machine"] = machine["judge"]
+        if llm_judge := pool.parameters.get("llm_judge"):
+            settings["llm_judge"] = llm_judge["judge"]
     if pool.kind == PoolKind.ORDERED:
         settings |= {name: pool.parameters[name] for name in ("goal", "batch", "audit")}
     return settings

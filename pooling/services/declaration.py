@@ -349,12 +349,12 @@ def _propose_removals(collection: Collection, level: str) -> dict[str, str]:
     }
 
 
-OF_BATCHES, OF_SAMPLES = ("goal", "batch", "audit"), ("strata", "stages", "machine")
+OF_BATCHES, OF_SAMPLES = ("goal", "batch", "audit"), ("strata", "stages", "llm_judge")
 STRATA_FIXED_REASON = "its strata are already sampled"
 FIXED_REASONS = {
     "seed": "the order of its pairs is already drawn",
     "strata": STRATA_FIXED_REASON,
-    "machine": STRATA_FIXED_REASON,
+    "llm_judge": STRATA_FIXED_REASON,
 } | dict.fromkeys(OF_BATCHES, "its batches are already planned")
 """Keys of a pool that cannot change after its creation -> reason."""
 

@@ -13,7 +13,7 @@ from pooling.models import Collection
 from pooling.platform.jobs import MalformedRequest
 from pooling.services import ordering, sampling
 
-MAKING_KEYS = ("strata", "stages", "goal", "batch", "audit", "machine")
+MAKING_KEYS = ("strata", "stages", "goal", "batch", "audit", "llm_judge")
 """Parameters of sampled and prioritised pools in forms, the API and commands."""
 
 
@@ -25,13 +25,13 @@ def make_parameters(
     goal: str = BatchGoal.RELEVANT,
     batch: int = DEFAULT_SIZE,
     audit: float = DEFAULT_AUDIT,
-    machine: str = "",
+    llm_judge: str = "",
     of: Collection | None = None,
     user: Any = None,
 ) -> dict[str, Any]:
     """Return the kind's parameters.
 
-    strata, stages, machine (the frozen LLM judge whose grades define strata, campaign/judge): of a
+    strata, stages, llm_judge (the frozen LLM judge whose grades define strata, campaign/judge): of a
     sampled pool. goal, batch (pairs per batch), audit (share sampled at random): of a prioritised
     pool. of, user: the collection and the user, for access to an LLM judge. Raises Refused for
     invalid values.
@@ -42,8 +42,8 @@ def make_parameters(
         return sampling.make_sampled_parameters(
             strata,
             stages,
-            machine=sampling.get_frozen_labels(of, machine, user)
-            if machine and of is not None
+            llm_judge=sampling.get_frozen_labels(of, llm_judge, user)
+            if llm_judge and of is not None
             else None,
         )
     if kind == PoolKind.ORDERED:

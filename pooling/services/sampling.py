@@ -37,24 +37,24 @@ AT_ONCE = 2000
 
 
 def list_frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str]]:
-    return [judge for source in hooks.machine_sources for judge in source.judges(collection, user)]
+    return [judge for source in hooks.llm_sources for judge in source.judges(collection, user)]
 
 
 def get_frozen_labels(collection: Collection, judge: str, user: Any) -> FrozenLabels:
-    for source in hooks.machine_sources:
+    for source in hooks.llm_sources:
         return source.labels(collection, judge, user)
     raise Refused(_("this installation stores no LLM labels"))
 
 
 def make_sampled_parameters(
-    strata: str, stages: Sequence[float], *, machine: FrozenLabels | None = None
+    strata: str, stages: Sequence[float], *, llm_judge: FrozenLabels | None = None
 ) -> dict[str, Any]:
     """Return the parameters of a sampled pool. Raises Refused for invalid values."""
     if strata not in STRATA_KINDS:
         raise MalformedRequest(
             _("unknown strata; choose one of %(kinds)s") % {"kinds": " or ".join(STRATA_KINDS)}
         )
-    if (strata == LLM_STRATA) != (machine is not None):
+    if (strata == LLM_STRATA) != (llm_judge is not None):
         raise MalformedRequest(
             _(
                 "strata by LLM grades require an LLM judge, given as CAMPAIGN/JUDGE; other "
@@ -65,9 +65,9 @@ def make_sampled_parameters(
         made: dict[str, Any] = {"strata": strata, "stages": check_budgets(stages)}
     except ValueError as error:
         raise Refused(str(error)) from None
-    if machine is not None:
-        made["machine"] = {
-            name: value for name, value in machine._asdict().items() if name != "grade_of"
+    if llm_judge is not None:
+        made["llm_judge"] = {
+            name: value for name, value in llm_judge._asdict().items() if name != "grade_of"
         }
     return made
 
@@ -79,7 +79,7 @@ def _draw_pairs(
     every pair."""
     grades, n_grades = None, 0
     if parameters["strata"] == LLM_STRATA:
-        said = parameters["machine"]
+        said = parameters["llm_judge"]
         labels = get_frozen_labels(collection, said["judge"], None)
         if labels.digest != said["digest"]:
             raise Refused(
@@ -275,6 +275,6 @@ def _load_spreads(
 ) -> NDArray[np.float64]:
     """Return float64 (n_strata), the spreads at the first draw. stratum: of each pair, index into
     strata."""
-    n_grades = pool.parameters.get("machine", {}).get("n_grades", 0)
+    n_grades = pool.parameters.get("llm_judge", {}).get("n_grades", 0)
     rates = np.array([prior_rate(one.name, n_grades=n_grades) for one in strata])
     return vote_spreads(stratum, rates, vote_shares(pairs)) if n_grades else rate_spreads(rates)

@@ -210,7 +210,7 @@ KIND_DESCRIPTIONS = {
     FileKind.NUGGETS: "a file of nuggets",
     FileKind.RUBRICS: "a file of rubrics",
     FileKind.ANSWERS: "a file of answers",
-} | {FileKind.MACHINE_LABELS: "LLM labels"}
+} | {FileKind.LLM_LABELS: "LLM labels"}
 """Descriptions of kinds of files in sentences, if different from their names."""
 OTHER_KIND_HINTS = {
     FileKind.JUDGEMENTS: gettext_lazy(
@@ -218,7 +218,7 @@ OTHER_KIND_HINTS = {
     ),
     FileKind.POOL: "import a list of pairs as a set",
     FileKind.CLICKS: "import it as qrels, with labels made from the clicks?",
-    FileKind.MACHINE_LABELS: gettext_lazy("import them on the page LLM judges of a campaign"),
+    FileKind.LLM_LABELS: gettext_lazy("import them on the page LLM judges of a campaign"),
     FileKind.LEADERBOARD: gettext_lazy("upload the runs, and Assay computes their scores"),
     FileKind.NUGGETS: gettext_lazy("Assay does not read it yet"),
     FileKind.RUBRICS: gettext_lazy("Assay does not read it yet"),

@@ -1,4 +1,4 @@
-"""The pages and the API of machine judges, as a manager uses them."""
+"""The pages and the API of LLM judges, as a manager uses them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import Campaign, MachineJudge
+from annotation.models import Campaign, LlmJudge
 from pooling.models import Job
 from pooling.platform import jobs
 from tests.annotation.llm.endpoint_server import Replay, serving
@@ -53,16 +53,16 @@ ASKED = {
 def test_from_the_form_to_a_frozen_file(campaign: Campaign, manager: Client, settings: Any) -> None:
     """3 pairs, 2 answers each, 100 tokens sent and 4 received a call at 1,000 a million: a cost of
     .62."""
-    address = reverse("campaign-machines", args=[campaign.slug])
-    assert "ASSAY_MACHINE_ENDPOINTS" in manager.get(address).content.decode()
+    address = reverse("campaign-llm-judges", args=[campaign.slug])
+    assert "ASSAY_LLM_ENDPOINTS" in manager.get(address).content.decode()
     with serving(Replay({("1", str(d)): d % 3 for d in (1, 2, 3)})) as url:
-        settings.MACHINE_ENDPOINTS = {url: ""}
+        settings.LLM_ENDPOINTS = {url: ""}
         assert manager.post(address, ASKED | {"ask-endpoint": "http://other/v1"}).status_code == 400
         page = manager.post(address, ASKED | {"ask-endpoint": url}, follow=True)
         said = " ".join(page.content.decode().split())
         assert "about 6 calls" in said
-        judge = MachineJudge.objects.get()
-        act = reverse("campaign-machine-act", args=[campaign.slug, judge.pk])
+        judge = LlmJudge.objects.get()
+        act = reverse("campaign-llm-judge-act", args=[campaign.slug, judge.pk])
         manager.post(act, {"action": "run"})
         jobs.run_job(Job.objects.get(kind="judge with LLM").pk)
     said = " ".join(manager.get(page.request["PATH_INFO"]).content.decode().split())
@@ -76,14 +76,14 @@ def test_from_the_form_to_a_frozen_file(campaign: Campaign, manager: Client, set
         assert part in said, part
     manager.post(act, {"action": "freeze"})
     judge.refresh_from_db()
-    answer = manager.get(reverse("campaign-machine-labels", args=[campaign.slug, judge.pk]))
+    answer = manager.get(reverse("campaign-llm-judge-labels", args=[campaign.slug, judge.pk]))
     first, *rest = b"".join(answer.streaming_content).decode().splitlines()  # type: ignore[attr-defined]
     assert first.startswith(
         "# LLM labels, not human labels: first, replay, prompt grade 1, frozen "
     )
     assert rest == ["t1 0 d1 1", "t1 0 d2 2", "t1 0 d3 0"]
     assert "is frozen" in manager.post(act, {"action": "delete"}, follow=True).content.decode()
-    assert MachineJudge.objects.filter(pk=judge.pk).exists()
+    assert LlmJudge.objects.filter(pk=judge.pk).exists()
 
 
 @pytest.mark.parametrize(
@@ -103,15 +103,15 @@ def test_labels_from_a_file(
         "file-model": "some",
         "file-file": SimpleUploadedFile("labels.txt", text.encode()),
     }
-    answer = manager.post(reverse("campaign-machines", args=[campaign.slug]), given, follow=True)
+    answer = manager.post(reverse("campaign-llm-judges", args=[campaign.slug]), given, follow=True)
     assert answer.status_code == status
     assert said in " ".join(answer.content.decode().split())
-    assert MachineJudge.objects.count() == (status == 200)
+    assert LlmJudge.objects.count() == (status == 200)
 
 
 def test_the_api_makes_asks_and_freezes(campaign: Campaign, manager: Client, settings: Any) -> None:
     with serving(Replay({("1", str(d)): 1 for d in (1, 2, 3)})) as url:
-        settings.MACHINE_ENDPOINTS = {url: ""}
+        settings.LLM_ENDPOINTS = {url: ""}
         body = {
             "name": "m",
             "model": "replay",
@@ -119,7 +119,7 @@ def test_the_api_makes_asks_and_freezes(campaign: Campaign, manager: Client, set
             "prompt": "$query $scale $document",
         }
         made = manager.post(
-            reverse("api-machines", args=[campaign.slug]), body, content_type="application/json"
+            reverse("api-llm-judges", args=[campaign.slug]), body, content_type="application/json"
         )
         assert (made.status_code, made.json()["prompt"], made.json()["estimate"]["calls"]) == (
             201,
@@ -127,10 +127,10 @@ def test_the_api_makes_asks_and_freezes(campaign: Campaign, manager: Client, set
             3,
         )
         place = [campaign.slug, made.json()["id"]]
-        job = manager.post(reverse("api-machine-run", args=place))
+        job = manager.post(reverse("api-llm-judge-run", args=place))
         assert job.status_code == 202
         jobs.run_job(job.json()["id"])
-    frozen = manager.post(reverse("api-machine-freeze", args=place)).json()
+    frozen = manager.post(reverse("api-llm-judge-freeze", args=place)).json()
     assert (frozen["labelled"], frozen["outcomes"]["graded"], len(frozen["digest"])) == (3, 3, 64)
-    again = manager.post(reverse("api-machine-freeze", args=place))
+    again = manager.post(reverse("api-llm-judge-freeze", args=place))
     assert (again.status_code, "frozen" in again.content.decode()) == (409, True)

@@ -20,8 +20,8 @@ from annotation.models import (
     AuditEvent,
     Campaign,
     Invitation,
-    MachineJudge,
-    MachineLabel,
+    LlmJudge,
+    LlmLabel,
     Membership,
     Pair,
 )
@@ -50,7 +50,7 @@ def at_once(monkeypatch) -> None:
     monkeypatch.setattr(verification, "RECHECK_SECONDS", 0.0)
 
 
-@override_settings(MACHINE_ENDPOINTS=ENDPOINTS)
+@override_settings(LLM_ENDPOINTS=ENDPOINTS)
 def make_world() -> Campaign:
     """Of the four pairs (051 with a, b and d, 7 with x; texts of a and b) one is gold, one
     everyone's, and two are judged; one question has an answer that nobody has opened."""
@@ -68,20 +68,20 @@ def make_world() -> Campaign:
     questions.answer_question(question, "Because.", actor=boss)
     lifecycle.set_pair_kind(Pair.objects.get(entry__docno="d"), "everyone", actor=boss)
     lifecycle.set_pair_kind(Pair.objects.get(entry__docno="x"), "gold", gold_grade=3, actor=boss)
-    machine = judges.create_judge(
-        campaign, JudgeOptions("machine", "model", "http://127.0.0.1:1/v1"), actor=boss
+    llm_judge = judges.create_judge(
+        campaign, JudgeOptions("llm_judge", "model", "http://127.0.0.1:1/v1"), actor=boss
     )
-    MachineLabel.objects.create(
-        judge=machine, topic=full.topics.get(topic_id="051"), docno="a", state="graded", grade=1
+    LlmLabel.objects.create(
+        judge=llm_judge, topic=full.topics.get(topic_id="051"), docno="a", state="graded", grade=1
     )
-    judges.freeze_judge(machine, actor=boss)
+    judges.freeze_judge(llm_judge, actor=boss)
     return campaign
 
 
 @pytest.fixture
 def installation(world, settings, tmp_path) -> Campaign:
     settings.DATA_DIR = tmp_path
-    settings.MACHINE_ENDPOINTS = ENDPOINTS
+    settings.LLM_ENDPOINTS = ENDPOINTS
     assert verify() == AGREES
     return world
 
@@ -171,11 +171,11 @@ def test_what_was_judged_today_is_counted_when_it_is_asked_for_next(installation
 def test_what_only_a_person_can_decide_is_told_and_never_mended(installation):
     """Digests: which of the two is right is nothing that can be counted. A file without a digest
     may have been cut off."""
-    machine, upload = (
-        MachineJudge.objects.filter(frozen_at__isnull=False),
+    llm_judge, upload = (
+        LlmJudge.objects.filter(frozen_at__isnull=False),
         Upload.objects.filter(name="waits.run"),
     )
-    pool, label = Pool.objects.all(), MachineLabel.objects.all()
+    pool, label = Pool.objects.all(), LlmLabel.objects.all()
     assert upload.values_list("n_bytes", flat=True).get() == len(RUN_A)
     for rows, change, back, words in (
         (pool, {"digest": "0" * 64}, {"digest": pool.get().digest}, "digest is 000"),
@@ -186,9 +186,9 @@ def test_what_only_a_person_can_decide_is_told_and_never_mended(installation):
             f"n_bytes is 9, but a recount gives {len(RUN_A)}",
         ),
         (
-            machine,
+            llm_judge,
             {"digest": "0" * 64},
-            {"digest": machine.get().digest},
+            {"digest": llm_judge.get().digest},
             "its labels do not match its digest",
         ),
         (label, {"grade": 2}, {"grade": 1}, "its labels do not match its digest"),

@@ -111,7 +111,7 @@ def _llm_judges_text(campaign: Campaign) -> str:
         for judge in frozen
     ]
     return (
-        "## LLM labels\n\n`machine-labels.tsv` contains labels by LLM judges. They are "
+        "## LLM labels\n\n`llm-labels.tsv` contains labels by LLM judges. They are "
         "stored separately and never mixed with human labels: the labels, qrels, statistics "
         "and agreement above are human. LLM labels alone do not support a verdict, and an "
         "LLM judge must not judge a system that was built on it.\n\n"

@@ -21,7 +21,7 @@ from django.db import DataError, IntegrityError, transaction
 
 from analysis.judgements.labels import KNOWN_GRADE_COLUMN, LabelChoices, make_labels
 from analysis.models import Recipe
-from analysis.publishing.release.parts import MACHINES, SHARED_SETTINGS
+from analysis.publishing.release.parts import LLM_JUDGES, SHARED_SETTINGS
 from analysis.publishing.release.reading import ReleaseFile, open_release
 from annotation.core import scale as scales
 from annotation.core.audit_actions import AuditAction
@@ -81,10 +81,10 @@ class _ReleaseImport:
     def run(self) -> Campaign:
         pair_rows = self.release.pairs()
         annotators = self.release.annotators()
-        machines = {row.pseudonym for row in annotators if row.judge_kind == JudgeKind.MACHINE}
+        llm_judges = {row.pseudonym for row in annotators if row.judge_kind == JudgeKind.LLM}
         excluded = {row.pseudonym for row in annotators if row.status == Membership.Status.EXCLUDED}
         answers = campaigns.summarise_answers(
-            self.release.judgements(self.scale), pair_rows, machines=machines, excluded=excluded
+            self.release.judgements(self.scale), pair_rows, llm_judges=llm_judges, excluded=excluded
         )
         collection = collections.restore_collection(
             self.release.about["collection"], user=self.user
@@ -110,7 +110,7 @@ class _ReleaseImport:
             )
         self.step("judgements", n)
         self._verify_qrels(campaign)
-        self._machines(campaign, topics)
+        self._llm_judges(campaign, topics)
         self._create_recipe(campaign)
         record_event(
             campaign,
@@ -227,7 +227,7 @@ class _ReleaseImport:
             slug=str(about.get("slug") or "campaign"),
             settings=EARLIER_RULES
             | {name: value for name, value in about["settings"].items() if name in SHARED_SETTINGS},
-            judge_kind=JudgeKind.SIMULATED if about.get("simulated") else JudgeKind.PERSON,
+            judge_kind=JudgeKind.SIMULATED if about.get("simulated") else JudgeKind.HUMAN,
             seed=seed if isinstance(seed, int) and abs(seed) < 2**62 else 0,
             opened_at=self._parse_datetime(about.get("opened_at")),
             closed_at=self._parse_datetime(about.get("closed_at")) or last,
@@ -265,14 +265,14 @@ class _ReleaseImport:
         self.step("pairs", len(pairs))
         return pairs
 
-    def _machines(self, campaign: Campaign, topics: dict[str, Topic]) -> None:
+    def _llm_judges(self, campaign: Campaign, topics: dict[str, Topic]) -> None:
         """Import the frozen LLM judges with their labels. The labels must match the digests in
-        machines.json."""
-        if not self.release.has(MACHINES):
+        llm-judges.json."""
+        if not self.release.has(LLM_JUDGES):
             return
-        with self._importing_part(MACHINES):
+        with self._importing_part(LLM_JUDGES):
             n = restore_judges(
-                campaign, self.release.machines(), self.release.machine_labels(), topics=topics
+                campaign, self.release.llm_judges(), self.release.llm_labels(), topics=topics
             )
         self.step("LLM labels", n)
 

@@ -33,8 +33,6 @@ from assay.formats.qrels import write_qrels
 FORMAT, VERSION = "assay campaign archive", 2
 """Format name and version in campaign.json. A new name would make releases unreadable for older
 installations."""
-VERSION_1_COLUMNS = {"status": "status"}
-"""Columns of version 1 with their current names."""
 SHARED_SETTINGS = SETTINGS - {"completion_code", "completion_url", "thanks_text"}
 """Campaign settings in a release. Settings that concern only this campaign's annotators are left
 out."""
@@ -167,8 +165,8 @@ def _annotator_rows(content: ReleaseContent) -> Iterable[Sequence[Any]]:
     )
 
 
-MACHINES, MACHINE_LABELS = "machines.json", "machine-labels.tsv"
-MACHINE_COLUMNS = ("machine", "topic", "document", "grade")
+LLM_JUDGES, LLM_LABELS = "llm-judges.json", "llm-labels.tsv"
+LLM_LABEL_COLUMNS = ("llm_judge", "topic", "document", "grade")
 PAIR_COLUMNS = (
     "topic",
     "document",
@@ -279,7 +277,7 @@ PARTS = (
     ReleasePart(
         "annotators.tsv",
         "annotators under their pseudonyms, with status",
-        columns=("annotator", "status", "reason", "judge", "counted", "judgements"),
+        columns=("annotator", "status", "reason", "type", "counted", "judgements"),
         earlier=(("annotator", "status", "reason", "simulated", "counted", "judgements"),),
         rows=_annotator_rows,
         needed=True,
@@ -324,15 +322,15 @@ PARTS = (
         asked=_is_staged,
     ),
     ReleasePart(
-        MACHINE_LABELS,
+        LLM_LABELS,
         "labels by LLM judges, which are in no other file of this release",
-        columns=MACHINE_COLUMNS,
+        columns=LLM_LABEL_COLUMNS,
         rows=_llm_label_rows,
         asked=_has_llm_labels,
     ),
     ReleasePart(
-        MACHINES,
-        "LLM judges of machine-labels.tsv: model, prompt, scale, guidelines, date and digest",
+        LLM_JUDGES,
+        "LLM judges of llm-labels.tsv: model, prompt, scale, guidelines, date and digest",
         lambda c, text: text.write(
             format_plain(
                 [

@@ -21,17 +21,17 @@ from pathlib import Path
 from typing import IO, Any
 
 from analysis.publishing.contents import OPINION, REMARK
+from analysis.publishing.release import version_1
 from analysis.publishing.release.parts import (
     CHECKSUMS_FILE,
     FILE_NAMES,
     FORMAT,
     GUIDELINES,
-    MACHINE_LABELS,
-    MACHINES,
+    LLM_JUDGES,
+    LLM_LABELS,
     PARTS,
     PARTS_BY_NAME,
     VERSION,
-    VERSION_1_COLUMNS,
 )
 from annotation.core.limits import MAX_VALUES
 from annotation.models import Feedback, Judgement, Membership, Pair
@@ -42,7 +42,7 @@ from annotation.services.campaigns.restoring import (
     PairRow,
     RulingRow,
 )
-from annotation.services.llm_judges.restoring import MachineLabelRow
+from annotation.services.llm_judges.restoring import LlmLabelRow
 from assay.formats.archives import ARCHIVE_ERRORS, damaged_archive_error, open_zip
 from assay.formats.delimited import DelimitedRow, DelimitedTable, FileProblems
 from assay.formats.errors import FormatError
@@ -56,6 +56,7 @@ MAX_BYTES = 4_000_000_000
 MAX_TEXT_BYTES = 32_000_000
 """Maximum bytes of a part that is read as a whole."""
 MAX_PARTS = 1000
+KNOWN_NAMES = FILE_NAMES | set(version_1.PARTS.values())
 GUIDELINE_PATTERN = re.compile(GUIDELINES + r"v([1-9]\d{0,5})\.md")
 SPAN_PATTERN = re.compile(r"(\d{1,9})-(\d{1,9})")
 MAX_NUMBER = 2_147_483_647
@@ -101,12 +102,19 @@ class ReleaseFile:
         self.file, self.name = file, name
         self.about: dict[str, Any] = {}
 
+    @property
+    def is_version_1(self) -> bool:
+        return self.about.get("version") == 1
+
+    def stored_name(self, part: str) -> str:
+        """Return the file name of the part in this release."""
+        return version_1.PARTS.get(part, part) if self.is_version_1 else part
+
     def wrong(
         self, problem: str, expected: str, *, part: str = "", line: int | None = None
     ) -> FormatError:
-        return FormatError.single(
-            f"{self.name}/{part}" if part else self.name, line, problem, expected
-        )
+        place = f"{self.name}/{self.stored_name(part)}" if part else self.name
+        return FormatError.single(place, line, problem, expected)
 
     def check(self) -> None:
         infos = self.file.infolist()
@@ -114,7 +122,7 @@ class ReleaseFile:
         if len(names) > MAX_PARTS:
             raise self.wrong(f"{len(names)} parts", f"at most {MAX_PARTS}")
         for info in infos:
-            if info.filename not in FILE_NAMES and not GUIDELINE_PATTERN.fullmatch(info.filename):
+            if info.filename not in KNOWN_NAMES and not GUIDELINE_PATTERN.fullmatch(info.filename):
                 raise self.wrong(
                     f"a part called {info.filename[:100]!r}", "only parts of a release"
                 )
@@ -161,10 +169,10 @@ class ReleaseFile:
                 )
 
     def part(self, name: str) -> IO[bytes]:
-        return self.file.open(name)
+        return self.file.open(self.stored_name(name))
 
     def has(self, name: str) -> bool:
-        return name in self.file.namelist()
+        return self.stored_name(name) in self.file.namelist()
 
     def text(self, name: str) -> str:
         """Return a small part as text."""
@@ -208,6 +216,8 @@ class ReleaseFile:
             raise self.wrong(
                 "settings of the campaign are missing", "settings", part="campaign.json"
             )
+        if about["version"] == 1:
+            version_1.translate_manifest(about)
         return about
 
     def guidelines(self) -> list[tuple[int, str]]:
@@ -222,7 +232,7 @@ class ReleaseFile:
     def objects(self, part: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield (line number, object) of a JSON Lines part."""
         with self.part(part) as file:
-            for number, text in iterate_lines(file, name=f"{self.name}/{part}"):  # type: ignore[arg-type]
+            for number, text in iterate_lines(file, name=f"{self.name}/{self.stored_name(part)}"):  # type: ignore[arg-type]
                 if not text.strip():
                     continue
                 try:
@@ -245,12 +255,13 @@ class ReleaseFile:
         with self.part(part) as file:
             table = DelimitedTable(
                 file,  # type: ignore[arg-type]
-                name=f"{self.name}/{part}",
+                name=f"{self.name}/{self.stored_name(part)}",
                 delimiter="\t",
                 quoting=quoting,
             )
-            renamed = VERSION_1_COLUMNS if self.about["version"] == 1 else {}
-            columns = tuple(renamed.get(name, name) for name in table.first.cells)
+            columns = tuple(table.first.cells)
+            if self.is_version_1:
+                columns = tuple(version_1.COLUMNS.get(name, name) for name in columns)
             if columns not in (PARTS_BY_NAME[part].columns, *PARTS_BY_NAME[part].earlier):
                 raise self.wrong(
                     "unexpected header", " ".join(PARTS_BY_NAME[part].columns), part=part, line=1
@@ -261,12 +272,15 @@ class ReleaseFile:
                 elif any("\0" in cell for cell in row.cells):
                     mistakes.add(row.line, "a NUL character", "text")
                 else:
-                    yield row, dict(zip(columns, row.cells, strict=True))
+                    cells = dict(zip(columns, row.cells, strict=True))
+                    if self.is_version_1:
+                        cells = {n: version_1.translate_cell(n, cell) for n, cell in cells.items()}
+                    yield row, cells
 
     def _checked_rows(self, part: str, read: Any, *, quoting: bool = False) -> Iterator[Any]:
         """Yield the result of `read(line, cells)` for each row. Raises FormatError with all
         problems at the end."""
-        mistakes = FileProblems(f"{self.name}/{part}")
+        mistakes = FileProblems(f"{self.name}/{self.stored_name(part)}")
         for row, cells in self.rows(part, mistakes, quoting=quoting):
             try:
                 record = read(row.line, cells)
@@ -368,26 +382,26 @@ class ReleaseFile:
 
         return list(self._checked_rows("draw.tsv", read))
 
-    def machines(self) -> list[dict[str, Any]]:
-        """Return the entries of machines.json, unchecked."""
+    def llm_judges(self) -> list[dict[str, Any]]:
+        """Return the entries of llm-judges.json, unchecked."""
         try:
-            said = json.loads(self.text(MACHINES))
+            said = json.loads(self.text(LLM_JUDGES))
         except (json.JSONDecodeError, RecursionError, ValueError) as error:
-            raise self.wrong(f"not JSON ({str(error)[:100]})", "JSON", part=MACHINES) from None
+            raise self.wrong(f"not JSON ({str(error)[:100]})", "JSON", part=LLM_JUDGES) from None
         if not isinstance(said, list) or not all(isinstance(one, dict) for one in said):
-            raise self.wrong("not a list of LLM judges", "a list of objects", part=MACHINES)
+            raise self.wrong("not a list of LLM judges", "a list of objects", part=LLM_JUDGES)
         return said
 
-    def machine_labels(self) -> Iterator[MachineLabelRow]:
-        def read(line: int, c: dict[str, str]) -> MachineLabelRow:
+    def llm_labels(self) -> Iterator[LlmLabelRow]:
+        def read(line: int, c: dict[str, str]) -> LlmLabelRow:
             grade = parse_number(c["grade"], "grade")
             if grade is None or grade > 32_000:
                 raise InvalidReleaseCell(
                     f"grade {c['grade'][:20]!r}", "a whole number up to 32,000"
                 )
-            return MachineLabelRow(line, c["machine"], c["topic"], c["document"], grade)
+            return LlmLabelRow(line, c["llm_judge"], c["topic"], c["document"], grade)
 
-        return self._checked_rows(MACHINE_LABELS, read) if self.has(MACHINE_LABELS) else iter(())
+        return self._checked_rows(LLM_LABELS, read) if self.has(LLM_LABELS) else iter(())
 
     def gold(self, scale: set[int]) -> list[RulingRow]:
         def read(line: int, c: dict[str, str]) -> RulingRow:
@@ -459,9 +473,9 @@ class ReleaseFile:
 
 def parse_judge_kind(cells: Mapping[str, str]) -> str:
     """Return the annotator type. Version 0.1.0 only recorded whether the annotator was simulated."""
-    if "judge" in cells:
-        return parse_choice(cells["judge"], [kind.value for kind in JudgeKind], "judge")
-    return JudgeKind.SIMULATED.value if parse_flag(cells["simulated"]) else JudgeKind.PERSON.value
+    if "type" in cells:
+        return parse_choice(cells["type"], [kind.value for kind in JudgeKind], "type")
+    return JudgeKind.SIMULATED.value if parse_flag(cells["simulated"]) else JudgeKind.HUMAN.value
 
 
 def parse_number(cell: str, what: str) -> int | None:

@@ -77,7 +77,7 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--annotators",
             choices=[kind.value for kind in JudgeKind],
-            default="person",
+            default="human",
             help="type of the annotators (default: person)",
         )
         parser.add_argument(

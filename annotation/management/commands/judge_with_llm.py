@@ -47,7 +47,7 @@ from assay.formats.topics import TopicRecord, read_topics
 from assay.number_words import format_count
 from assay.tabular import Table, to_text
 
-KEY_VARIABLE = "ASSAY_MACHINE_KEY"
+KEY_VARIABLE = "ASSAY_LLM_KEY"
 SCALE = (
     Grade(0, "Irrelevant", "Has nothing to do with the query."),
     Grade(1, "Related", "Is about the same subject but does not answer the query."),

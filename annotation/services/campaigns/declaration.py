@@ -331,7 +331,7 @@ def _add_people(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> N
     for row in sorted(
         rows, key=lambda row: not row["pseudonym"]
     ):  # pseudonyms that are free and not requested in the file
-        kind = campaign.judge_kind if row["role"] == Membership.Role.ANNOTATOR else "person"
+        kind = campaign.judge_kind if row["role"] == Membership.Role.ANNOTATOR else "human"
         accounts.add_member(
             campaign=campaign,
             user=users[row["user"]],

@@ -53,7 +53,7 @@ class ImportOptions:
     collection: Collection | None = None
     grades: Sequence[str] = ()
     min_seconds: float = 0.0
-    judge_kind: str = JudgeKind.PERSON
+    judge_kind: str = JudgeKind.HUMAN
     texts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -141,8 +141,8 @@ class _JudgementImport:
     def run(self, step: Callable[[int], object]) -> ImportResult:
         self._warn_about_unknown()
         pairs = self._build_pairs()
-        machines = frozenset(self.pseudonyms if self.wanted.judge_kind == JudgeKind.MACHINE else ())
-        answers = restoring.summarise_answers(self._iterate_rows(), pairs, machines=machines)
+        llm_judges = frozenset(self.pseudonyms if self.wanted.judge_kind == JudgeKind.LLM else ())
+        answers = restoring.summarise_answers(self._iterate_rows(), pairs, llm_judges=llm_judges)
         collection = self.wanted.collection or restore_collection(
             {"name": self.wanted.name, "slug": self.wanted.name}, user=self.user
         )

@@ -97,7 +97,7 @@ def create_campaign(
     collection: Collection,
     actor: User | None,
     slug: str = "",
-    judge_kind: str = JudgeKind.PERSON,
+    judge_kind: str = JudgeKind.HUMAN,
     seed: int | None = None,
     joins: bool = True,
     **settings: Any,

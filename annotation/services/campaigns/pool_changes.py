@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.core.audit_actions import AuditAction
-from annotation.models import Campaign, MachineJudge, Membership, Pair
+from annotation.models import Campaign, LlmJudge, Membership, Pair
 from annotation.services.audit import record_event
 from annotation.services.campaigns.pairs import (
     add_new_pairs,
@@ -90,7 +90,7 @@ def log_renaming(thing: Run | Pool, before: str, user: Any) -> None:
 def _rename_related_run(run: Run, before: str) -> None:
     """Rename the run in the LLM judges that list it as built with their model. Refused if a list
     would become too long."""
-    for judge in MachineJudge.objects.filter(campaign__collection=run.collection_id).exclude(
+    for judge in LlmJudge.objects.filter(campaign__collection=run.collection_id).exclude(
         related=""
     ):
         names = [one.strip() for one in judge.related.split(",")]

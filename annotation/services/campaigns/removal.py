@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
-from annotation.models import Campaign, Judgement, Lease, MachineJudge, MachineLabel, Pair, Skip
+from annotation.models import Campaign, Judgement, Lease, LlmJudge, LlmLabel, Pair, Skip
 from annotation.services.errors import CampaignError
 from pooling import hooks
 from pooling.models import Job
@@ -66,9 +66,9 @@ def _delete_rows(campaign: Campaign) -> None:
                 f"DELETE FROM {quote(model._meta.db_table)} WHERE pair_id IN ({pairs})",
                 [campaign.pk],
             )
-        machines = f"SELECT id FROM {quote(MachineJudge._meta.db_table)} WHERE campaign_id = %s"
+        llm_judges = f"SELECT id FROM {quote(LlmJudge._meta.db_table)} WHERE campaign_id = %s"
         cursor.execute(
-            f"DELETE FROM {quote(MachineLabel._meta.db_table)} WHERE judge_id IN ({machines})",
+            f"DELETE FROM {quote(LlmLabel._meta.db_table)} WHERE judge_id IN ({llm_judges})",
             [campaign.pk],
         )
         cursor.execute(

@@ -125,10 +125,10 @@ def summarise_answers(
     rows: Iterable[JudgementRow],
     pairs: Iterable[PairRow],
     *,
-    machines: Set[str] = frozenset(),
+    llm_judges: Set[str] = frozenset(),
     excluded: Set[str] = frozenset(),
 ) -> AnswerSummary:
-    """Return the totals of the rows. machines: pseudonyms of LLM judges, which fill no slots.
+    """Return the totals of the rows. llm_judges: pseudonyms of LLM judges, which fill no slots.
     excluded: pseudonyms of excluded annotators, whose "cannot judge" answers are ignored."""
     qualification = {
         (row.topic, row.document) for row in pairs if row.kind == Pair.Kind.QUALIFICATION
@@ -142,10 +142,10 @@ def summarise_answers(
         if (
             status == Judgement.Status.CANNOT
             and reason in PAIR_REASONS
-            and annotator not in machines | excluded
+            and annotator not in llm_judges | excluded
         ):
             answers.cannot[topic, document] += 1
-        if status == Judgement.Status.COUNTED and annotator not in machines:
+        if status == Judgement.Status.COUNTED and annotator not in llm_judges:
             answers.filled[topic, document] += 1
         if (topic, document) not in qualification and status != Judgement.Status.TOO_FAST:
             answers.n_judged[annotator] += 1

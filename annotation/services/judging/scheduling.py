@@ -194,9 +194,9 @@ def _claim_with_retries(
     up_to_all: claim further pairs in the same transaction. After a conflict with another claim only
     one is claimed, to release the locks sooner.
     """
-    if annotator.judge_kind == JudgeKind.MACHINE:
+    if annotator.judge_kind == JudgeKind.LLM:
         raise AnswerRefused(
-            "machine",
+            "llm_judge",
             _("LLM judges can't be assigned pairs. Their labels are stored separately."),
             403,
         )

@@ -28,7 +28,7 @@ PAIR_REASONS = (
     "document",
 )  # reasons that concern the pair; the others concern the annotator
 ATTEMPTS = 5
-TAKES_SLOT = ~Q(membership__judge_kind=JudgeKind.MACHINE.value)
+TAKES_SLOT = ~Q(membership__judge_kind=JudgeKind.LLM.value)
 """Filter for judgements that fill slots. Those of LLM judges are stored separately and never mixed
 with human ones."""
 SAYS_CANNOT_JUDGE = Q(current=True, status=Judgement.Status.CANNOT, cannot_reason__in=PAIR_REASONS)
@@ -59,7 +59,7 @@ def run_with_retries(work: Callable[[], Result]) -> Result:
 
 def takes_slots(member: Membership) -> bool:
     """Return whether the member's judgements fill slots. Those of LLM judges never do."""
-    return member.judge_kind != JudgeKind.MACHINE
+    return member.judge_kind != JudgeKind.LLM
 
 
 def lock_pairs(pair_ids: Iterable[int]) -> dict[int, Pair]:

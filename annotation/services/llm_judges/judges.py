@@ -25,7 +25,7 @@ from annotation.llm.asking import LabellingPlan
 from annotation.llm.chat_endpoint import Endpoint
 from annotation.llm.database_store import DatabaseStore
 from annotation.llm.label_files import FileLabel
-from annotation.models import Campaign, MachineJudge, MachineLabel
+from annotation.models import Campaign, LlmJudge, LlmLabel
 from annotation.selectors import llm_judges as selectors
 from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError, ContradictionError
@@ -67,15 +67,15 @@ class JudgeOptions:
     related: str = ""
 
 
-def create_judge(campaign: Campaign, wanted: JudgeOptions, *, actor: User | None) -> MachineJudge:
+def create_judge(campaign: Campaign, wanted: JudgeOptions, *, actor: User | None) -> LlmJudge:
     """Create an LLM judge with the campaign's current scale and guidelines. Raises
     CampaignError."""
-    known: dict[str, str] = settings.MACHINE_ENDPOINTS
+    known: dict[str, str] = settings.LLM_ENDPOINTS
     if wanted.endpoint not in known:
         raise CampaignError(
             _(
                 "Endpoint not configured. The operator of this installation can add it to "
-                "ASSAY_MACHINE_ENDPOINTS."
+                "ASSAY_LLM_ENDPOINTS."
             )
         )
     if wanted.limits.most_cost is not None and not (
@@ -89,7 +89,7 @@ def create_judge(campaign: Campaign, wanted: JudgeOptions, *, actor: User | None
         )
     template = _get_template(wanted.prompt)
     guideline = campaign.guidelines.last()
-    judge = MachineJudge(
+    judge = LlmJudge(
         campaign=campaign,
         name=wanted.name.strip(),
         model=wanted.model.strip(),
@@ -112,7 +112,7 @@ def create_judge(campaign: Campaign, wanted: JudgeOptions, *, actor: User | None
     return _save_judge(judge, actor)
 
 
-def _save_judge(judge: MachineJudge, actor: User | None) -> MachineJudge:
+def _save_judge(judge: LlmJudge, actor: User | None) -> LlmJudge:
     if not judge.name or not judge.model:
         raise ContradictionError(_("Enter a name and a model for the LLM judge."))
     try:
@@ -154,7 +154,7 @@ def create_judge_from_file(
     file_name: str,
     related: str = "",
     actor: User | None,
-) -> MachineJudge:
+) -> LlmJudge:
     """Create an LLM judge with all labels of a file. Raises CampaignError if a label is invalid.
     Labels for pairs outside the pool are ignored."""
     rows: dict[tuple[int, str], FileLabel] = {}
@@ -192,11 +192,11 @@ def create_judge_from_file(
         raise CampaignError(says % {"file_name": file_name})
     with transaction.atomic():
         judge = _save_judge(
-            MachineJudge(
+            LlmJudge(
                 campaign=campaign,
                 name=name.strip(),
                 model=model.strip(),
-                source=MachineJudge.Source.FILE,
+                source=LlmJudge.Source.FILE,
                 file_name=file_name[:255],
                 scale=list(campaign.scale),
                 related=related.strip(),
@@ -205,21 +205,21 @@ def create_judge_from_file(
             actor,
         )
         made = (
-            MachineLabel(
+            LlmLabel(
                 judge=judge,
                 topic_id=topic,
                 docno=document,
-                state=MachineLabel.State.GRADED,
+                state=LlmLabel.State.GRADED,
                 grade=label.grade,
                 answer=label.reason,
             )
             for (topic, document), label in rows.items()
         )
-        MachineLabel.objects.bulk_create(made, batch_size=BATCH_SIZE)
+        LlmLabel.objects.bulk_create(made, batch_size=BATCH_SIZE)
     return judge
 
 
-def make_plan(judge: MachineJudge) -> LabellingPlan:
+def make_plan(judge: LlmJudge) -> LabellingPlan:
     """Return the judge's labelling plan. The key is read from the environment here and is not
     stored."""
     limits = CallLimits(**judge.limits)
@@ -245,20 +245,20 @@ def make_plan(judge: MachineJudge) -> LabellingPlan:
     )
 
 
-def request_run(judge: MachineJudge, *, user: Any) -> Job:
+def request_run(judge: LlmJudge, *, user: Any) -> Job:
     """Queue the job that requests missing answers. Each judge has at most one active job."""
     with transaction.atomic():
         _lock_editable(judge)
-        if judge.source != MachineJudge.Source.ENDPOINT:
+        if judge.source != LlmJudge.Source.ENDPOINT:
             raise CampaignError(
                 _("The labels of %(judge)s come from a file, so there is no model to call.")
                 % {"judge": judge.name}
             )
-        if judge.endpoint not in settings.MACHINE_ENDPOINTS:
+        if judge.endpoint not in settings.LLM_ENDPOINTS:
             raise CampaignError(
                 _(
                     "The judge's endpoint is no longer configured. The operator of this "
-                    "installation can add it to ASSAY_MACHINE_ENDPOINTS."
+                    "installation can add it to ASSAY_LLM_ENDPOINTS."
                 )
             )
         if selectors.estimate_judge_cost(judge).calls == 0:
@@ -272,7 +272,7 @@ def request_run(judge: MachineJudge, *, user: Any) -> Job:
         campaign = judge.campaign
         return jobs.enqueue(
             selectors.LLM_JUDGE_JOB,
-            {"machine": judge.pk},
+            {"llm_judge": judge.pk},
             label=label,
             user=user,
             collection=campaign.collection,
@@ -280,10 +280,10 @@ def request_run(judge: MachineJudge, *, user: Any) -> Job:
         )
 
 
-def _lock_editable(judge: MachineJudge) -> None:
+def _lock_editable(judge: LlmJudge) -> None:
     """Lock the judge inside a transaction. Concurrent changes wait for each other. Raises
     CampaignError if the judge is frozen or a job is active."""
-    locked = MachineJudge.objects.select_for_update().filter(pk=judge.pk).first()
+    locked = LlmJudge.objects.select_for_update().filter(pk=judge.pk).first()
     if locked is None:
         raise CampaignError(_("The LLM judge was deleted."))
     if locked.frozen_at is not None:
@@ -302,8 +302,8 @@ def _lock_editable(judge: MachineJudge) -> None:
 def run_judge(work: ClaimedJob) -> dict[str, Any]:
     """Run the labelling job. Returns a report with facts (answers, calls …) and warnings."""
     judge = (
-        MachineJudge.objects.select_related("campaign__pool", "campaign__collection")
-        .filter(pk=work.parameters["machine"])
+        LlmJudge.objects.select_related("campaign__pool", "campaign__collection")
+        .filter(pk=work.parameters["llm_judge"])
         .first()
     )
     if judge is None:
@@ -331,7 +331,7 @@ def run_judge(work: ClaimedJob) -> dict[str, Any]:
     return report
 
 
-def freeze_judge(judge: MachineJudge, *, actor: User | None) -> MachineJudge:
+def freeze_judge(judge: LlmJudge, *, actor: User | None) -> LlmJudge:
     """Freeze labels, model and prompt with date and digest. Raises CampaignError without a label,
     or while a job is active."""
     with transaction.atomic():
@@ -344,7 +344,7 @@ def freeze_judge(judge: MachineJudge, *, actor: User | None) -> MachineJudge:
             )
         judge.frozen_at, judge.digest = timezone.now(), selectors.compute_labels_digest(labels)
         judge.labels.filter(
-            state=MachineLabel.State.ASKED
+            state=LlmLabel.State.ASKED
         ).delete()  # calls without an answer are not part of the frozen labels
         judge.save(update_fields=["frozen_at", "digest"])
         record_event(
@@ -358,7 +358,7 @@ def freeze_judge(judge: MachineJudge, *, actor: User | None) -> MachineJudge:
     return judge
 
 
-def delete_judge(judge: MachineJudge, *, actor: User | None) -> None:
+def delete_judge(judge: LlmJudge, *, actor: User | None) -> None:
     """Delete a judge that is not frozen. A sample may depend on a frozen one."""
     with transaction.atomic():
         _lock_editable(judge)
@@ -369,5 +369,5 @@ def delete_judge(judge: MachineJudge, *, actor: User | None) -> None:
             judge.name,
             model=judge.model,
         )
-        MachineLabel.objects.filter(judge=judge).delete()
+        LlmLabel.objects.filter(judge=judge).delete()
         judge.delete()

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from annotation.models import Campaign, MachineJudge, MachineLabel
+from annotation.models import Campaign, LlmJudge, LlmLabel
 from annotation.selectors import llm_judges as selectors
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Pool, Topic
 from pooling.services.restoring import AT_ONCE, NotRestorable
 
 
-class MachineLabelRow(NamedTuple):
+class LlmLabelRow(NamedTuple):
     line: int
-    machine: str
+    llm_judge: str
     topic: str
     document: str
     grade: int
@@ -24,7 +24,7 @@ class MachineLabelRow(NamedTuple):
 def restore_judges(
     campaign: Campaign,
     said: Sequence[Mapping[str, Any]],
-    rows: Iterable[MachineLabelRow],
+    rows: Iterable[LlmLabelRow],
     *,
     topics: Mapping[str, Topic],
 ) -> int:
@@ -44,30 +44,30 @@ def restore_judges(
         )  # may be empty
         judge.save(force_insert=True)
         judges[judge.name] = judge
-    labels: dict[tuple[str, str, str], MachineLabel] = {}
+    labels: dict[tuple[str, str, str], LlmLabel] = {}
     for row in rows:
-        judge_of_row, topic = judges.get(row.machine), topics.get(row.topic)
+        judge_of_row, topic = judges.get(row.llm_judge), topics.get(row.topic)
         if (
             judge_of_row is None
             or topic is None
-            or (row.machine, row.topic, row.document) in labels
+            or (row.llm_judge, row.topic, row.document) in labels
         ):
             raise NotRestorable(
                 (
-                    f"machine-labels.tsv, line {row.line}: unexpected label of {row.machine[:40]!r} for topic "
+                    f"llm-labels.tsv, line {row.line}: unexpected label of {row.llm_judge[:40]!r} for topic "
                     f"{row.topic[:40]!r}, document {row.document[:40]!r}"
                 ),
                 "an LLM judge described here and a topic of topics.jsonl, each pair once",
             )
-        label = MachineLabel(
+        label = LlmLabel(
             judge=judge_of_row,
             topic=topic,
             docno=row.document,
-            state=MachineLabel.State.GRADED,
+            state=LlmLabel.State.GRADED,
             grade=row.grade,
         )
-        labels[row.machine, row.topic, row.document] = label
-    MachineLabel.objects.bulk_create(labels.values(), batch_size=AT_ONCE)
+        labels[row.llm_judge, row.topic, row.document] = label
+    LlmLabel.objects.bulk_create(labels.values(), batch_size=AT_ONCE)
     for judge in judges.values():
         if selectors.compute_labels_digest(selectors.get_labels(judge)) != judge.digest:
             raise NotRestorable(
@@ -84,7 +84,7 @@ def restore_judges(
     return len(labels)
 
 
-def _make_judge(campaign: Campaign, said: Mapping[str, Any]) -> MachineJudge:
+def _make_judge(campaign: Campaign, said: Mapping[str, Any]) -> LlmJudge:
     prompt = said.get("prompt") or {}
     scale, parameters = said.get("scale"), said.get("parameters") or {}
     if (
@@ -108,7 +108,7 @@ def _make_judge(campaign: Campaign, said: Mapping[str, Any]) -> MachineJudge:
         for name in ("name", "source", "model", "related", "guidelines", "digest")
     }
     version = prompt.get("version")
-    return MachineJudge(
+    return LlmJudge(
         campaign=campaign,
         **texts,
         file_name=str(said.get("file") or ""),

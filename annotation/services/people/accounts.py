@@ -274,7 +274,7 @@ def add_member(
     campaign: Campaign,
     user: User,
     role: str,
-    judge_kind: str = JudgeKind.PERSON,
+    judge_kind: str = JudgeKind.HUMAN,
     pseudonym: str = "",
     invitation: Invitation | None = None,
 ) -> Membership:

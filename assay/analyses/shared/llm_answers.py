@@ -40,11 +40,11 @@ from assay.sampling.estimates import clip_to_range
 BEST = agreement.N_BEST
 ESTIMATORS = ("people", "corrected", "cross_fitted")
 """Estimators of the same quantity: people's labels alone, PPI++, and cross-fitted PPI++."""
-HEADER = ["machine", "topic", "document", "grade"]
+HEADER = ["llm_judge", "topic", "document", "grade"]
 
 
 def read_llm_labels(path: str) -> dict[str, QrelsColumns]:
-    """Read the LLM labels of a release: machine, topic, document, grade. Raises BadInput with the
+    """Read the LLM labels of a release: llm_judge, topic, document, grade. Raises BadInput with the
     line."""
     rows: dict[str, list[tuple[str, str, int]]] = {}
     seen: dict[tuple[str, str, str], int] = {}
@@ -55,7 +55,7 @@ def read_llm_labels(path: str) -> dict[str, QrelsColumns]:
         if len(cells) != len(HEADER) or not re.fullmatch(r"-?[0-9]{1,9}", cells[3]):
             raise BadInput(
                 f"{path}:{number}: expected {', '.join(HEADER)} separated by tabs, as in "
-                "machine-labels.tsv of a release"
+                "llm-labels.tsv of a release"
             )
         before = seen.setdefault((cells[0], cells[1], cells[2]), number)
         if before != number:
@@ -64,11 +64,11 @@ def read_llm_labels(path: str) -> dict[str, QrelsColumns]:
                 f"line {before} already, expected each pair once"
             )
         rows.setdefault(cells[0], []).append((cells[1], cells[2], int(cells[3])))
-    return {name: make_qrels(name, machine_rows) for name, machine_rows in rows.items()}
+    return {name: make_qrels(name, llm_rows) for name, llm_rows in rows.items()}
 
 
 def read_judge_metadata(path: str | None) -> dict[str, Mapping[str, Any]]:
-    """Read machines.json of a release by name of the LLM judge. Raises BadInput for another kind of
+    """Read llm-judges.json of a release by name of the LLM judge. Raises BadInput for another kind of
     file."""
     if path is None:
         return {}
@@ -77,7 +77,7 @@ def read_judge_metadata(path: str | None) -> dict[str, Mapping[str, Any]]:
             return {str(one["name"]): one for one in json.load(file)}
     except (ValueError, KeyError, TypeError):
         raise BadInput(
-            f"{path}: not a list of LLM judges, expected machines.json of a release"
+            f"{path}: not a list of LLM judges, expected llm-judges.json of a release"
         ) from None
 
 
@@ -164,14 +164,14 @@ def compute_agreement(
             0 if counts is None else counts.shape[1] - 1,
         )
     )
-    people, machine, weight, topic = (
+    people, llm, weight, topic = (
         sample.grades[judged],
         labels[judged],
         sample.weight[judged],
         sample.topic[judged],
     )
     single = np.eye(n_grades)[people]
-    joint = agreement.joint_with_llm(single, machine, topic, len(sample.topics), weight)
+    joint = agreement.joint_with_llm(single, llm, topic, len(sample.topics), weight)
     kappas = agreement.compute_kappas(joint, level)
     binary = agreement.binarise_joint(joint, level)
     n = np.bincount(topic, minlength=len(sample.topics))
@@ -182,7 +182,7 @@ def compute_agreement(
         "undefined": {
             name: one.interval.reason for name, one in kappas.items() if one.interval.reason
         },
-        "confusion": np.bincount(people * n_grades + machine, minlength=n_grades**2)
+        "confusion": np.bincount(people * n_grades + llm, minlength=n_grades**2)
         .reshape(n_grades, n_grades)
         .tolist(),
         "by_topic": {
@@ -203,7 +203,7 @@ def compute_agreement(
             "among_themselves": _kappa_values(
                 agreement.joint_between_people(wide[rows], *where), level
             ),
-            "one_and_machine": _kappa_values(
+            "one_and_llm": _kappa_values(
                 agreement.joint_with_llm(wide[rows], labels[rows], *where), level
             ),
         }
@@ -233,26 +233,26 @@ def compute_systems(
     people = np.where(
         sample.grades >= 0, sample.grades if discounted else sample.grades >= lowest, np.nan
     ).astype(np.float64)
-    machine = (np.maximum(labels, 0) if discounted else labels >= lowest).astype(np.float64)
+    llm = (np.maximum(labels, 0) if discounted else labels >= lowest).astype(np.float64)
     weights = np.column_stack(
         [
             compute_run_weights(packed, sample, cutoff=measure.cutoff or 10, discounted=discounted)
             for packed in runs
         ]
     )
-    targets = EstimationTargets(sample, weights, people, machine)
+    targets = EstimationTargets(sample, weights, people, llm)
     alone = correct_estimates(targets, 0.0)
     tags = [packed.tag for packed in runs]
     by_topic = np.zeros_like(alone.by_topic)
-    np.add.at(by_topic, sample.topic, weights * machine[:, None])
-    by_machine = by_topic.sum(axis=0)
+    np.add.at(by_topic, sample.topic, weights * llm[:, None])
+    by_llm = by_topic.sum(axis=0)
     top = np.argsort(-alone.values, kind="stable")[:BEST]
     others = np.array([tag not in related for tag in tags])
     result: dict[str, Any] = {
         "people": values_by_system(tags, alone, measure),
-        "machine_alone": dict(zip(tags, by_machine.tolist(), strict=True)),
-        "tau_machine_alone": tau_b(alone.values, by_machine),
-        "tau_machine_alone_top5": tau_b(alone.values[top], by_machine[top]),
+        "llm_alone": dict(zip(tags, by_llm.tolist(), strict=True)),
+        "tau_llm_alone": tau_b(alone.values, by_llm),
+        "tau_llm_alone_top5": tau_b(alone.values[top], by_llm[top]),
         "halves": agreement.compare_halves(
             alone.by_topic, by_topic, np.random.default_rng(seed)
         )._asdict(),
@@ -260,15 +260,15 @@ def compute_systems(
     if related:
         by_people, by_its_own = (
             agreement.rank_positions(alone.values).tolist(),
-            agreement.rank_positions(by_machine).tolist(),
+            agreement.rank_positions(by_llm).tolist(),
         )
         result["related"] = {
             tag: [p, m]
             for tag, p, m in zip(tags, by_people, by_its_own, strict=True)
             if tag in related
         }
-        result["tau_machine_alone_others"] = (
-            tau_b(alone.values[others], by_machine[others]) if others.sum() > 1 else math.nan
+        result["tau_llm_alone_others"] = (
+            tau_b(alone.values[others], by_llm[others]) if others.sum() > 1 else math.nan
         )
     estimates = [alone]
     if why is None:

@@ -87,7 +87,7 @@ def agreement_table(number: int, name: str, condition: Mapping[str, Any]) -> Tab
     ]
     if people := one.get("people"):
         for words, key in (
-            ("one human judgement and the LLM judge", "one_and_machine"),
+            ("one human judgement and the LLM judge", "one_and_llm"),
             ("two human judgements", "among_themselves"),
         ):
             rows.append(
@@ -140,7 +140,7 @@ def systems_table(key: str, name: str, measure: str, systems: Mapping[str, Any])
         [
             tag,
             *(cell for way in ways for cell in systems[way][tag]),
-            systems["machine_alone"][tag],
+            systems["llm_alone"][tag],
             systems.get("undefined", {}).get(tag, ""),
         ]
         for tag in systems["people"]
@@ -175,8 +175,8 @@ def rankings_table(key: str, name: str, measure: str, systems: Mapping[str, Any]
     rows: list[list[Cell]] = [
         [
             "humans and LLM judge, all topics",
-            systems["tau_machine_alone"],
-            systems["tau_machine_alone_top5"],
+            systems["tau_llm_alone"],
+            systems["tau_llm_alone_top5"],
         ],
         [
             "humans on one half of the topics, humans on the other (noise ceiling)",
@@ -185,15 +185,15 @@ def rankings_table(key: str, name: str, measure: str, systems: Mapping[str, Any]
         ],
         [
             "LLM judge on one half of the topics, humans on the other",
-            half["machine"],
-            half["best_machine"],
+            half["llm"],
+            half["best_llm"],
         ],
     ]
-    if "tau_machine_alone_others" in systems:
+    if "tau_llm_alone_others" in systems:
         rows.append(
             [
                 "humans and LLM judge, without related systems",
-                systems["tau_machine_alone_others"],
+                systems["tau_llm_alone_others"],
                 None,
             ]
         )

@@ -201,7 +201,7 @@ def _add_linear_estimates(
             of_runs.sample,
             of_runs.weights[:, second] - of_runs.weights[:, first],
             of_runs.labels,
-            of_runs.machine,
+            of_runs.llm,
         )
         alone = correct_estimates(targets, 0.0)
         helped = (

@@ -90,7 +90,7 @@ class Command(BaseCommand):
             "--llm-judge",
             default="",
             metavar="CAMPAIGN/JUDGE",
-            help="frozen LLM judge whose grades form the strata, with --strata machine",
+            help="frozen LLM judge whose grades form the strata, with --strata llm",
         )
         parser.add_argument(
             "--preview",
@@ -143,7 +143,7 @@ class Command(BaseCommand):
                 goal=ordered,
                 batch=batch,
                 audit=audit,
-                machine=llm_judge,
+                llm_judge=llm_judge,
                 of=target,
                 user=own,
             )

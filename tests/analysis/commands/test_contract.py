@@ -313,7 +313,7 @@ KEYS = {
     "compare_llm_judges": [
         *each("m.agreement", "kappa weighted_kappa binary_kappa confusion by_topic"),
         *(f"m.systems.P@1.{key}.good" for key in ("people", "corrected", "cross_fitted")),
-        *each("m.systems.P@1", "gain tau_machine_alone tau_machine_alone_top5"),
+        *each("m.systems.P@1", "gain tau_llm_alone tau_llm_alone_top5"),
     ],
     "evaluate": [
         "qrels.judged.good.AP",

@@ -24,7 +24,7 @@ def written(folder: Path, text: str, name: str) -> str:
 def test_a_table_says_what_files_say(tmp_path: Path) -> None:
     """A label that is missing and one above people's scale are left out and counted."""
     rows = [line.split("\t") for line in TABLE.splitlines()[1:]]
-    people, *machines = (
+    people, *llm_judges = (
         written(
             tmp_path,
             "".join(f"{row[0]} 0 {row[1]} {row[k]}\n" for row in rows if row[k]),
@@ -36,17 +36,17 @@ def test_a_table_says_what_files_say(tmp_path: Path) -> None:
         "rank_llm_judges",
         people,
         "--llm-labels",
-        f"model-a={machines[0]}",
+        f"model-a={llm_judges[0]}",
         "--llm-labels",
-        f"model-b={machines[1]}",
+        f"model-b={llm_judges[1]}",
     )
     by_table = run("rank_llm_judges", "--table", written(tmp_path, TABLE, "wide.tsv"))
-    assert by_table["machines"] == by_files["machines"]
+    assert by_table["llm_judges"] == by_files["llm_judges"]
     assert by_table["order"] == by_files["order"]
     assert (
-        by_table["machines"]["model-b"]["missing"],
-        by_table["machines"]["model-b"]["outside"],
-        by_table["machines"]["model-b"]["pairs"],
+        by_table["llm_judges"]["model-b"]["missing"],
+        by_table["llm_judges"]["model-b"]["outside"],
+        by_table["llm_judges"]["model-b"]["pairs"],
     ) == (1, 1, 4)
 
 
@@ -94,7 +94,7 @@ def test_the_33_judges_of_llmjudge_are_ranked_by_their_correlation_with_people(
         )
         worth[judge] = 1 / (1 - np.corrcoef(pairs.T)[0, 1] ** 2)
     assert len(worth) == 33
-    assert {name: one["gain"] for name, one in result["machines"].items()} == pytest.approx(
+    assert {name: one["gain"] for name, one in result["llm_judges"].items()} == pytest.approx(
         worth, abs=1e-9
     )
     assert result["order"] == sorted(worth, key=lambda name: (-round(worth[name], 12), name))
@@ -117,17 +117,17 @@ def test_what_is_undefined_is_null_with_its_reason(tmp_path: Path) -> None:
         f"alike={alike}",
     )
     assert found["order"] == ["alike", "other"]
-    assert (found["machines"]["alike"]["gain"], found["machines"]["alike"]["interval"]) == (
+    assert (found["llm_judges"]["alike"]["gain"], found["llm_judges"]["alike"]["interval"]) == (
         None,
         [None, None],
     )
-    assert "agree on every pair" in found["machines"]["alike"]["undefined"]
-    assert found["machines"]["other"]["gain"] == pytest.approx(
+    assert "agree on every pair" in found["llm_judges"]["alike"]["undefined"]
+    assert found["llm_judges"]["other"]["gain"] == pytest.approx(
         1.5
-    )  # people 2 of 4, machine 3 of 4, both 2: ρ² = (1/8)² / (1/4 · 3/16)
+    )  # people 2 of 4, LLM judge 3 of 4, both 2: ρ² = (1/8)² / (1/4 · 3/16)
     assert (
         "no confidence interval: 2 topics; a confidence interval needs 10"
-        in found["machines"]["other"]["undefined"]
+        in found["llm_judges"]["other"]["undefined"]
     )
     assert (
         "humans and LLM judge agree on every pair"
@@ -135,6 +135,6 @@ def test_what_is_undefined_is_null_with_its_reason(tmp_path: Path) -> None:
     )
     undefined = run(
         "rank_llm_judges", people, "--llm-labels", f"other={other}", "--min-relevant", "2"
-    )["machines"]["other"]
+    )["llm_judges"]["other"]
     assert undefined["gain"] is None
     assert undefined["undefined"].startswith("humans call none of the pairs relevant")

@@ -192,10 +192,10 @@ def test_drawn_pairs_without_a_grade_are_counted_told_and_take_the_intervals_awa
         assert judged["rank_model"]["drawn"][tag]["HT-P@10"]["undefined"] == reason
     compared, _ = answer("compare_systems", out, *runs, "--sampled")
     assert compared["undefined"] == dict.fromkeys(("HT-nDCG@10", "HT-P@10", "xinfAP"), reason)
-    machine, _ = answer(
+    llm_judge, _ = answer(
         "compare_llm_judges", out, *runs, "--llm-labels", f"right={whole}", "--measures", "P@5"
     )
-    assert machine["right"]["systems"]["P@5"]["undefined"] == {
+    assert llm_judge["right"]["systems"]["P@5"]["undefined"] == {
         "forward": reason,
         "backward": reason,
     }
@@ -258,7 +258,7 @@ def test_intervals_that_exclude_each_other_are_said_to_contradict(
     tmp_path: Path, runs: list[str]
 ) -> None:
     """People were only asked of what is relevant, and the file does not say how many were drawn;
-    the machine calls the rest not relevant."""
+    the LLM judge calls the rest not relevant."""
     chance = random.Random(5)
     relevant = {(t, d) for t in range(12) for d in LETTERS if chance.random() < 0.5}
     lines = [
@@ -266,21 +266,21 @@ def test_intervals_that_exclude_each_other_are_said_to_contradict(
         for t in range(12)
         for d in LETTERS
     ]
-    pool, machine = files(
+    pool, llm_judge = files(
         tmp_path,
         pool="".join(line.replace(" * ", " *all ") for line in lines),
-        machine="".join(
+        llm_judge="".join(
             f"{t} 0 {d} {int((t, d) in relevant)}\n" for t in range(12) for d in LETTERS
         ),
     )
     systems = answer(
-        "compare_llm_judges", pool, *runs, "--llm-labels", f"m={machine}", "--measures", "P@10"
+        "compare_llm_judges", pool, *runs, "--llm-labels", f"m={llm_judge}", "--measures", "P@10"
     )[0]["m"]["systems"]["P@10"]
     assert systems["contradictions"]
     for tag, (a, b) in systems["contradictions"].items():
         assert systems[a][tag][1] > systems[b][tag][2] or systems[b][tag][1] > systems[a][tag][2]
     text, _ = printed(
-        "compare_llm_judges", pool, *runs, "--llm-labels", f"m={machine}", "--measures", "P@10"
+        "compare_llm_judges", pool, *runs, "--llm-labels", f"m={llm_judge}", "--measures", "P@10"
     )
     assert "Contradiction: two 95% confidence intervals of one quantity exclude each other" in text
 
@@ -542,10 +542,10 @@ def test_a_measure_that_reads_to_the_end_is_not_said_to_be_settled_by_what_is_ju
     assert words(found).endswith(said)
 
 
-def test_a_pool_is_sampled_by_the_grades_of_a_machine(
+def test_a_pool_is_sampled_by_the_grades_of_an_llm_judge(
     tmp_path: Path, runs: list[str], whole: str
 ) -> None:
-    """Strata of votes and grades; the higher grade is drawn more often, and the machine then
+    """Strata of votes and grades; the higher grade is drawn more often, and the LLM judge then
     corrects people on the same file."""
     out = tmp_path / "drawn.prel"
     found, _ = answer(
@@ -583,7 +583,7 @@ def test_a_pool_is_sampled_by_the_grades_of_a_machine(
     )
 
 
-def test_a_machine_that_is_right_and_one_that_is_not(
+def test_an_llm_judge_that_is_right_and_one_that_is_not(
     tmp_path: Path, runs: list[str], whole: str
 ) -> None:
     out = tmp_path / "drawn.prel"
@@ -608,9 +608,9 @@ def test_a_machine_that_is_right_and_one_that_is_not(
     for tag, value in truth.items():
         assert right["corrected"][tag][0] == pytest.approx(value, abs=1e-9)
         assert right["people"][tag] == opposite["people"][tag]
-    assert opposite["lambda"]["forward"] == 0  # a machine that says the opposite is not used
+    assert opposite["lambda"]["forward"] == 0  # an LLM judge that says the opposite is not used
     assert opposite["corrected"]["forward"] == opposite["people"]["forward"]
-    assert opposite["tau_machine_alone"] == -1
+    assert opposite["tau_llm_alone"] == -1
     (partial,) = files(tmp_path, partial="0 0 a 1\n")
     assert "239 of 240 pairs of the pool have no label" in refused(
         "compare_llm_judges", out, *runs, "--llm-labels", partial
@@ -618,11 +618,11 @@ def test_a_machine_that_is_right_and_one_that_is_not(
     twice, odd = files(
         tmp_path,
         twice="m\t0\ta\t1\nm\t0\ta\t0\n",
-        odd="machine\ttopic\tdocument\tgrade\nm\t0\ta\t--1\n",
+        odd="llm_judge\ttopic\tdocument\tgrade\nm\t0\ta\t--1\n",
     )
     assert f"{twice}:2: m has document a of topic 0 in line 1 already" in refused(
         "compare_llm_judges", out, *runs, "--llm-table", twice
     )
-    assert f"{odd}:2: expected machine, topic, document, grade" in refused(
+    assert f"{odd}:2: expected llm_judge, topic, document, grade" in refused(
         "compare_llm_judges", out, *runs, "--llm-table", odd
     )

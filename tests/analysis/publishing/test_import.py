@@ -16,13 +16,13 @@ from django.contrib.auth.models import User
 
 from analysis.judgements.labels import LabelChoices
 from analysis.publishing.recipes import make_release_plan
-from analysis.publishing.release import reading
+from analysis.publishing.release import reading, version_1
 from analysis.publishing.release.importing import _ReleaseImport, import_release
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.reading import open_release
 from analysis.publishing.release.writing import write_release
 from annotation.llm.label_files import FileLabel
-from annotation.models import Campaign, Feedback, Judgement, MachineJudge, Membership, Pair
+from annotation.models import Campaign, Feedback, Judgement, LlmJudge, Membership, Pair
 from annotation.selectors import llm_judges as selectors
 from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns import lifecycle, restoring
@@ -134,7 +134,7 @@ def test_a_release_of_0_1_0_says_whether_an_annotator_was_simulated(release):
     )
     assert len(kinds) == 8
     assert {name for name, kind in kinds.items() if kind == "simulated"} == {"A003"}
-    assert set(kinds.values()) == {"person", "simulated"}
+    assert set(kinds.values()) == {"human", "simulated"}
 
 
 def test_a_pool_of_0_1_0_is_a_depth_pool(release):
@@ -180,20 +180,37 @@ def test_a_release_written_before_this_version_comes_in_with_its_labels_and_llm_
     campaign = import_release(path, name="old.zip", user=make_user())
     assert campaign.pairs.count() == len(found["pairs.tsv"].splitlines()) - 1
     assert (
-        MachineJudge.objects.filter(campaign=campaign).count()
+        LlmJudge.objects.filter(campaign=campaign).count()
         == len(json.loads(found["machines.json"]))
         == 2
     )
+    members = dict(campaign.memberships.filter(role="annotator").values_list("pseudonym", "status"))
+    assert members.pop("A006") == Membership.Status.EXCLUDED
+    assert set(members.values()) == {Membership.Status.ACTIVE}
+    assert campaign.memberships.get(pseudonym="A006").status_reason == "answers at random"
+    assert campaign.recipes.get().choices["judges"] == ["human", "simulated"]
 
 
-def with_machines() -> Campaign:
-    """A campaign with two frozen machines, one asked at an endpoint and one from a file, and one
+def test_names_of_version_1_in_the_manifest_are_translated() -> None:
+    about = {
+        "recipe": {"judges": ["machine"]},
+        "pool": {"parameters": {"strata": "machine", "machine": {"judge": "a/b"}}},
+    }
+    version_1.translate_manifest(about)
+    assert about == {
+        "recipe": {"judges": ["llm"]},
+        "pool": {"parameters": {"strata": "llm", "llm_judge": {"judge": "a/b"}}},
+    }
+
+
+def with_llm_judges() -> Campaign:
+    """A campaign with two frozen LLM judges, one asked at an endpoint and one from a file, and one
     that is not frozen."""
     campaign = make_it()
     pairs = list(campaign.pool.entries.values_list("topic__topic_id", "docno"))
     for name, grade in (("first", 1), ("second", 2), ("open", 0)):
         rows = [FileLabel(topic, document, grade, "why", None, False) for topic, document in pairs]
-        machine = judges.create_judge_from_file(
+        llm_judge = judges.create_judge_from_file(
             campaign,
             name=name,
             model=f"model {name}",
@@ -211,36 +228,36 @@ def with_machines() -> Campaign:
                 "guidelines": "Read.",
                 "file_name": "",
             }
-            MachineJudge.objects.filter(pk=machine.pk).update(
+            LlmJudge.objects.filter(pk=llm_judge.pk).update(
                 **asked, parameters={"temperature": 0.5}, endpoint="http://127.0.0.1:1/v1"
             )
         if name != "open":
-            judges.freeze_judge(machine, actor=None)
+            judges.freeze_judge(llm_judge, actor=None)
     return campaign
 
 
 @pytest.fixture(scope="module")
-def released_with_machines(django_db_setup, django_db_blocker) -> bytes:
+def released_with_llm_judges(django_db_setup, django_db_blocker) -> bytes:
     with django_db_blocker.unblock(), undone():
         data = built(
-            with_machines(),
+            with_llm_judges(),
             ReleasePlan("first", LabelChoices(min_judgements=2), documents=True, notes=True),
         )
     return data
 
 
 @pytest.fixture
-def release_with_machines(released_with_machines, tmp_path) -> Path:
-    path = tmp_path / "machines.zip"
-    path.write_bytes(released_with_machines)
+def release_with_llm_judges(released_with_llm_judges, tmp_path) -> Path:
+    path = tmp_path / "llm-judges.zip"
+    path.write_bytes(released_with_llm_judges)
     return path
 
 
-def test_machine_judges_come_back_frozen_with_their_labels_and_go_out_as_they_came(
-    release_with_machines,
+def test_llm_judges_come_back_frozen_with_their_labels_and_go_out_as_they_came(
+    release_with_llm_judges,
 ):
-    made = import_release(release_with_machines, name="release.zip", user=make_user("importer"))
-    first, second = made.machine_judges.order_by("name")
+    made = import_release(release_with_llm_judges, name="release.zip", user=make_user("importer"))
+    first, second = made.llm_judges.order_by("name")
     assert (first.source, first.prompt_text, first.samples, first.parameters) == (
         "endpoint",
         "$query $document",
@@ -252,45 +269,45 @@ def test_machine_judges_come_back_frozen_with_their_labels_and_go_out_as_they_ca
     assert len(selectors.get_labels(first)) == made.pool.n_pairs
     with pytest.raises(CampaignError, match="frozen"):
         judges.request_run(first, user=None)
-    assert not made.memberships.filter(judge_kind="machine").exists()
+    assert not made.memberships.filter(judge_kind="llm").exists()
     out = io.BytesIO()
     write_release(made, make_release_plan(made.recipes.get()), out)
-    assert out.getvalue() == release_with_machines.read_bytes()
+    assert out.getvalue() == release_with_llm_judges.read_bytes()
 
 
 @pytest.mark.parametrize(
     ("part", "old", "new", "said"),
     [
         (
-            "machine-labels.tsv",
+            "llm-labels.tsv",
             "first\tt1\td1\t1",
             "first\tt1\td1\t2",
             "the labels of first do not match its digest",
         ),
         (
-            "machine-labels.tsv",
+            "llm-labels.tsv",
             "first\tt1\td1\t1",
             "nobody\tt1\td1\t1",
             "unexpected label of 'nobody'",
         ),
-        ("machine-labels.tsv", "first\tt1\td1\t1", "first\tt1\td1\tx", "grade 'x'"),
-        ("machines.json", '"name": "second"', '"name": "first"', "duplicate LLM judge 'first'"),
-        ("machines.json", '"frozen_at": "2', '"frozen_at": "x2', "is not a date and time"),
+        ("llm-labels.tsv", "first\tt1\td1\t1", "first\tt1\td1\tx", "grade 'x'"),
+        ("llm-judges.json", '"name": "second"', '"name": "first"', "duplicate LLM judge 'first'"),
+        ("llm-judges.json", '"frozen_at": "2', '"frozen_at": "x2', "is not a date and time"),
     ],
 )
-def test_machine_labels_that_are_not_those_that_were_frozen_leave_nothing_behind(
-    release_with_machines, part, old, new, said
+def test_llm_judge_labels_that_are_not_those_that_were_frozen_leave_nothing_behind(
+    release_with_llm_judges, part, old, new, said
 ):
-    assert said in error_of(changed(release_with_machines, part, replaced(old, new)))
+    assert said in error_of(changed(release_with_llm_judges, part, replaced(old, new)))
 
 
-def test_a_machine_among_the_annotators_takes_no_slot(release):
-    """The first annotator of the release called a machine: its judgements stay, its slots are free,
+def test_an_llm_judge_among_the_annotators_takes_no_slot(release):
+    """The first annotator of the release called an LLM judge: its judgements stay, its slots are free,
     and the counters agree."""
 
-    def machine(data: bytes) -> bytes:
+    def llm_judge(data: bytes) -> bytes:
         rows = [line.split("\t") for line in data.decode().splitlines()]
-        rows[1][3] = "machine"
+        rows[1][3] = "llm"
         return "".join("\t".join(row) + "\n" for row in rows).encode()
 
     plain = import_release(release, name="release.zip", user=make_user())
@@ -304,7 +321,7 @@ def test_a_machine_among_the_annotators_takes_no_slot(release):
             pair__campaign=plain, membership__pseudonym=pseudonym, current=True, status="counted"
         )
     }
-    campaign = campaigns_of_machine(release, machine)
+    campaign = campaigns_of_llm_judge(release, llm_judge)
     after = slots_of(campaign)
     assert mine
     assert {pair for pair in before if before[pair][1] != after[pair][1]} == mine
@@ -314,7 +331,7 @@ def test_a_machine_among_the_annotators_takes_no_slot(release):
     ] == []
 
 
-def campaigns_of_machine(release: Path, change: Callable[[bytes], bytes]) -> Campaign:
+def campaigns_of_llm_judge(release: Path, change: Callable[[bytes], bytes]) -> Campaign:
     """Restored by the services, since labels without that annotator are no more those of the
     release."""
     with open_release(changed(release, "annotators.tsv", change), name="release.zip") as opened:

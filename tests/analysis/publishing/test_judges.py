@@ -1,5 +1,5 @@
 """Whose judgements make labels: chosen by kind in exports, recipes, commands and reports; a
-machine's never stand among people's."""
+LLM judge's never stand among people's."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from tests.builders import make_annotator, make_campaign
 
 pytestmark = pytest.mark.django_db
 
-PEOPLE, EVERYBODY, MACHINE = ("person",), ("person", "simulated"), ("machine",)
+PEOPLE, EVERYBODY, LLM = ("human",), ("human", "simulated"), ("llm",)
 
 
 @pytest.fixture
 def campaign() -> Campaign:
-    """One pair: two people give it 0, three simulated annotators 3, a machine 2."""
+    """One pair: two people give it 0, three simulated annotators 3, an LLM judge 2."""
     made = make_campaign(n_topics=1, n_documents=1, judgements_per_pair=6)
     for number, (kind, grade) in enumerate(
         (
-            ("person", 0),
-            ("person", 0),
+            ("human", 0),
+            ("human", 0),
             ("simulated", 3),
             ("simulated", 3),
             ("simulated", 3),
-            ("machine", 2),
+            ("llm", 2),
         )
     ):
         judged(
@@ -63,13 +63,13 @@ def grades(campaign: Campaign, *judges: str) -> list[int]:
 
 
 def test_labels_are_those_of_the_kinds_that_are_chosen(campaign):
-    assert grades(campaign, "person") == [0]
+    assert grades(campaign, "human") == [0]
     assert grades(campaign, "simulated") == [3]
     assert grades(campaign, *EVERYBODY) == [3], "0 0 3 3 3"
-    assert grades(campaign, "machine") == [2]
+    assert grades(campaign, "llm") == [2]
 
 
-def test_a_machine_enters_neither_the_usual_labels_nor_agreement_nor_figures(campaign):
+def test_an_llm_judge_enters_neither_the_usual_labels_nor_agreement_nor_figures(campaign):
     assert LabelChoices().judges == EVERYBODY
     assert len(read_counted_table(campaign)) == 5
     assert len(get_snapshot(campaign, fresh=0).rows) == 5
@@ -93,9 +93,9 @@ def test_files_say_whose_judgements_they_hold(campaign):
     assert "t1 0 d1 3" in text[EVERYBODY]
     names = [
         qrels.filename(campaign, LabelChoices(judges=kinds)).removeprefix(campaign.slug)
-        for kinds in (PEOPLE, EVERYBODY, MACHINE)
+        for kinds in (PEOPLE, EVERYBODY, LLM)
     ]
-    assert names == ["-qrels.txt", "-simulated-qrels.txt", "-machine-qrels.txt"]
+    assert names == ["-qrels.txt", "-simulated-qrels.txt", "-llm-qrels.txt"]
 
 
 def test_raw_judgements_say_why_those_of_other_kinds_are_left_out(campaign):
@@ -106,29 +106,29 @@ def test_raw_judgements_say_why_those_of_other_kinds_are_left_out(campaign):
         .splitlines()[1:]
     )
     assert sorted("simulated" in line for line in lines) == [False, True, True, True]
-    assert sum("judged by machines, left out by choice" in line for line in lines) == 1
+    assert sum("judged by LLM judges, left out by choice" in line for line in lines) == 1
 
 
 def test_a_recipe_keeps_its_judges_and_one_of_before_means_people_and_simulated(campaign):
-    form = RecipeForm({"name": "people", "judges": ["person"]}, campaign=campaign)
+    form = RecipeForm({"name": "people", "judges": ["human"]}, campaign=campaign)
     assert form.is_valid(), form.errors
     assert make_release_plan(save_recipe(campaign, form.plan(), user=None)).choices.judges == PEOPLE
     old = campaign.recipes.create(name="old", choices={"method": "median", "min_judgements": 1})
     assert make_release_plan(old).choices == LabelChoices("median", 1)
 
 
-def test_machines_are_not_mixed_with_people(campaign):
-    form = RecipeForm({"name": "all", "judges": ["person", "machine"]}, campaign=campaign)
+def test_llm_judges_are_not_mixed_with_people(campaign):
+    form = RecipeForm({"name": "all", "judges": ["human", "llm"]}, campaign=campaign)
     assert form.errors["judges"] == [
-        "Labels by LLM judges are stored separately and never mixed with human labels. Select machine alone, or without the other types."
+        "Labels by LLM judges are stored separately and never mixed with human labels. Select llm alone, or without the other types."
     ]
     with pytest.raises(BadInput, match="stored separately"):
         label_loader(
             campaign,
-            {"labels": "graded", "method": "majority", "annotators": ["machine", "person"]},
+            {"labels": "graded", "method": "majority", "annotators": ["llm", "human"]},
         )
     status, _, said = refused(
-        "export_qrels", "--campaign", campaign.slug, "--annotators", "machine", "simulated"
+        "export_qrels", "--campaign", campaign.slug, "--annotators", "llm", "simulated"
     )
     assert status
     assert "stored separately" in said
@@ -140,7 +140,7 @@ def test_commands_choose_by_kind(campaign):
         "--campaign",
         campaign.slug,
         "--annotators",
-        "person",
+        "human",
         "--min-judgements",
         "1",
     )
@@ -148,7 +148,7 @@ def test_commands_choose_by_kind(campaign):
         {"0": 1},
         2,
         True,
-        ["person"],
+        ["human"],
     )
     assert (
         run("aggregate", "--campaign", campaign.slug, "--annotators", "simulated")["judgements"]
@@ -156,26 +156,26 @@ def test_commands_choose_by_kind(campaign):
     )
     assert (
         "a file does not record the judge type"
-        in refused("aggregate", "judgements.tsv", "--annotators", "person")[2]
+        in refused("aggregate", "judgements.tsv", "--annotators", "human")[2]
     )
 
 
 def test_reports_offer_the_labels_of_people_alone_where_a_campaign_has_others_too(campaign):
     offered = dict(list_campaign_references(campaign))
     assert (
-        offered["campaign:graded:majority:person"]
+        offered["campaign:graded:majority:human"]
         == "This campaign, 4 grades, majority, judged by people only"
     )
     assert "campaign:graded:majority" in offered
     assert (
-        campaign_qrels_path(campaign, "campaign:graded:majority:person")
-        == f"qrels/{campaign.slug}-graded-person.qrels"
+        campaign_qrels_path(campaign, "campaign:graded:majority:human")
+        == f"qrels/{campaign.slug}-graded-human.qrels"
     )
-    assert make_campaign_qrels(
-        campaign, "campaign:graded:majority:person", "x"
-    ).grades.tolist() == [0]
+    assert make_campaign_qrels(campaign, "campaign:graded:majority:human", "x").grades.tolist() == [
+        0
+    ]
     people_only = make_campaign(n_topics=1, n_documents=1)
-    assert not any("person" in reference for reference, _ in list_campaign_references(people_only))
+    assert not any("human" in reference for reference, _ in list_campaign_references(people_only))
 
 
 @pytest.mark.parametrize(

@@ -78,8 +78,8 @@ OF_FILES = {
     "simulate_campaign": "qrels",
     "label_overlap": "labels only",
     "rank_llm_judges": "labels only",
-    "compare_llm_judges": "its own five columns, by chances; and a machine's labels of every pair",
-    "sample_pool": "a machine's labels of every pair",
+    "compare_llm_judges": "its own five columns, by chances; and an LLM judge's labels of every pair",
+    "sample_pool": "an LLM judge's labels of every pair",
 }
 """Every command that reads qrels."""
 MORE = {"unjudged": ["A"], "compare_runs": ["A", "B"], "stability": ["--element", "topics"]}

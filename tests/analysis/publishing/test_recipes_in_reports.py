@@ -131,7 +131,7 @@ def test_a_recipe_that_is_gone_is_said_and_nothing_is_computed(campaign, recipe)
         "recipe:all:{1}",
         "recipe:graded:x",
         "recipe:graded",
-        "recipe:graded:{1}:person",
+        "recipe:graded:{1}:human",
     ],
 )
 def test_neither_recipes_of_others_nor_half_a_reference_are_taken(campaign, recipe, reference):

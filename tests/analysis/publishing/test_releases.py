@@ -45,7 +45,7 @@ from tests.builders import make_campaign
 
 OF_SAMPLE = {"prels.txt", "strata.tsv", "draw.tsv"}
 """Parts of a release of a campaign on a sampled pool (test_sampled_campaigns)."""
-OF_MACHINES = {"machine-labels.tsv", "machines.json"}
+OF_LLM_JUDGES = {"llm-labels.tsv", "llm-judges.json"}
 
 pytestmark = pytest.mark.django_db
 
@@ -143,7 +143,7 @@ def test_a_release_says_as_of_when_it_is_while_its_campaign_is_not_closed(campai
     assert "**No judgement yet, campaign still open.**" in none["datasheet.md"].decode()
 
 
-def test_machine_labels_are_a_second_file_once_frozen_and_in_no_other(campaign):
+def test_llm_judge_labels_are_a_second_file_once_frozen_and_in_no_other(campaign):
     """Two samples of grade 3 for every pair; the people's files stay byte by byte what they
     were."""
     before = parts(built(campaign))
@@ -163,16 +163,16 @@ def test_machine_labels_are_a_second_file_once_frozen_and_in_no_other(campaign):
     assert parts(built(campaign)) == before
     judges.freeze_judge(judge, actor=None)
     after = parts(built(campaign))
-    assert set(after) - set(before) == OF_MACHINES
+    assert set(after) - set(before) == OF_LLM_JUDGES
     assert {name for name in before if after[name] != before[name]} == {
         "datasheet.md",
         "SHA256SUMS",
     }
-    assert after["machine-labels.tsv"].decode().splitlines()[:2] == [
-        "machine\ttopic\tdocument\tgrade",
+    assert after["llm-labels.tsv"].decode().splitlines()[:2] == [
+        "llm_judge\ttopic\tdocument\tgrade",
         "second opinion\tt1\td1\t3",
     ]
-    (told,) = json.loads(after["machines.json"])
+    (told,) = json.loads(after["llm-judges.json"])
     assert (told["model"], told["digest"]) == (
         "model-7",
         hashlib.sha256(
@@ -345,13 +345,13 @@ def test_release_datasheet_and_documents_have_the_same_parts(campaign):
     participation.save_feedback(campaign.memberships.get(pseudonym="A001"), score="GOOD", text="")
     found = parts(built(campaign, ReleasePlan(documents=True)))
     written = {"guidelines/" if name.startswith("guidelines/") else name for name in found}
-    assert written == set(PARTS_BY_NAME) - OF_SAMPLE - OF_MACHINES
+    assert written == set(PARTS_BY_NAME) - OF_SAMPLE - OF_LLM_JUDGES
     sheet = re.findall(
         r"^\| `([\w.-]+/?)` \|",
         found["datasheet.md"].decode().partition("## Files")[2],
         re.MULTILINE,
     )
-    assert sheet == [part.name for part in PARTS if part.name not in OF_SAMPLE | OF_MACHINES]
+    assert sheet == [part.name for part in PARTS if part.name not in OF_SAMPLE | OF_LLM_JUDGES]
     assert "documents.jsonl" not in parts(built(campaign))["datasheet.md"].decode()
     text = (Path(__file__).parents[3] / "docs" / "how-to" / "publish.md").read_text(
         encoding="utf-8"

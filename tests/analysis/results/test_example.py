@@ -96,7 +96,7 @@ def test_only_its_managers_find_the_example(created, django_user_model):
     )
     assert example.find_example(manager) == created
     assert example.find_example(annotator) is None
-    Campaign.objects.filter(pk=created.pk).update(judge_kind="person")
+    Campaign.objects.filter(pk=created.pk).update(judge_kind="human")
     assert example.find_example(manager) is None, "a campaign of people that has the same slug"
 
 

@@ -16,7 +16,7 @@ from analysis.models import Report
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from annotation.llm.label_files import FileLabel
-from annotation.models import Campaign, MachineJudge
+from annotation.models import Campaign, LlmJudge
 from annotation.selectors.llm_judges import get_pool_entries
 from annotation.services.llm_judges import judges
 from pooling.models import Pool
@@ -43,8 +43,8 @@ def labelled(
     related: str = "",
     most: int | None = None,
     hours: int = -1,
-) -> MachineJudge:
-    """A machine that is right about every pair, frozen so many hours after the draw."""
+) -> LlmJudge:
+    """An LLM judge that is right about every pair, frozen so many hours after the draw."""
     pairs = list(get_pool_entries(campaign).values_list("topic__topic_id", "docno"))[:most]
     labels = [FileLabel(topic, docno, grade_of(docno), "", None, False) for topic, docno in pairs]
     judge = judges.create_judge_from_file(
@@ -59,7 +59,7 @@ def labelled(
     judges.freeze_judge(judge, actor=None)
     drawn = Pool.objects.get(pk=campaign.pool_id).built_at
     assert drawn is not None
-    MachineJudge.objects.filter(pk=judge.pk).update(frozen_at=drawn + timedelta(hours=hours))
+    LlmJudge.objects.filter(pk=judge.pk).update(frozen_at=drawn + timedelta(hours=hours))
     return judge
 
 
@@ -80,7 +80,7 @@ def asked(campaign: Campaign, **chosen: Any) -> Report:  # noqa: F811
     return report
 
 
-def test_a_machine_that_is_right(campaign: Campaign, tmp_path: Path) -> None:  # noqa: F811
+def test_an_llm_judge_that_is_right(campaign: Campaign, tmp_path: Path) -> None:  # noqa: F811
     """Relevant is every third document: four of the first ten of A and of B, by `grade_of`,
     whatever was drawn. Both annotators agree wholly."""
     campaign.collection.runs.filter(tag="B").update(group="builders")
@@ -91,12 +91,12 @@ def test_a_machine_that_is_right(campaign: Campaign, tmp_path: Path) -> None:  #
     for key in ("kappa", "weighted_kappa", "binary_kappa"):
         assert found["agreement"][key] == pytest.approx(1)
         assert found["agreement"]["people"]["among_themselves"][key][0] == pytest.approx(1)
-        assert found["agreement"]["people"]["one_and_machine"][key][0] == pytest.approx(1)
+        assert found["agreement"]["people"]["one_and_llm"][key][0] == pytest.approx(1)
         assert found["agreement"]["undefined"][key] == "3 topics; a confidence interval needs 10"
     systems = found["systems"]["P@10"]
     for tag in "AB":
         assert systems["corrected"][tag][0] == pytest.approx(0.4)
-        assert systems["machine_alone"][tag] == pytest.approx(0.4)
+        assert systems["llm_alone"][tag] == pytest.approx(0.4)
     assert "a confidence interval needs 100" in systems["undefined"]["A"]
     assert found["related"] == {"B": "named as built with it"}
     titles = [table.title for table in KIND.tables(result)]
@@ -152,7 +152,7 @@ def test_it_says_what_is_missing(campaign: Campaign) -> None:  # noqa: F811
     with pytest.raises(Refused, match="no LLM judge of this campaign is frozen"):
         asked(campaign)
     other = make_campaign(n_topics=1, n_documents=2, collection=None)
-    machine = judges.create_judge_from_file(
+    llm_judge = judges.create_judge_from_file(
         other,
         name="m",
         model="m",
@@ -160,7 +160,7 @@ def test_it_says_what_is_missing(campaign: Campaign) -> None:  # noqa: F811
         file_name="f",
         actor=None,
     )
-    judges.freeze_judge(machine, actor=None)
+    judges.freeze_judge(llm_judge, actor=None)
     other.collection.runs.set(campaign.collection.runs.all())
     with pytest.raises(Refused, match="is not a random sample"):
         asked(other)

@@ -1,5 +1,5 @@
-"""A sampled pool drawn by votes and a frozen machine's grades: the design under which people may be
-corrected by that machine (SAMPLING 5.2)."""
+"""A sampled pool drawn by votes and a frozen LLM judge's grades: the design under which people may be
+corrected by that LLM judge (SAMPLING 5.2)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.llm.label_files import FileLabel
-from annotation.models import Campaign, MachineJudge
+from annotation.models import Campaign, LlmJudge
 from annotation.selectors.llm_grades import list_frozen_judges
 from annotation.selectors.llm_judges import get_pool_entries
 from annotation.services.campaigns import lifecycle
@@ -62,16 +62,14 @@ def whole(collection: Collection, owner: User) -> Campaign:  # noqa: F811
     return campaign
 
 
-def machine_grade(docno: str) -> int:
+def llm_grade(docno: str) -> int:
     """Never 3, so that the scale, not what was said, decides the rates."""
     return (int(docno[-2:]) * 7) % 3
 
 
-def labelled(campaign: Campaign, *, most: int | None = None, freeze: bool = True) -> MachineJudge:
+def labelled(campaign: Campaign, *, most: int | None = None, freeze: bool = True) -> LlmJudge:
     pairs = list(get_pool_entries(campaign).values_list("topic__topic_id", "docno"))[:most]
-    labels = [
-        FileLabel(topic, docno, machine_grade(docno), "", None, False) for topic, docno in pairs
-    ]
+    labels = [FileLabel(topic, docno, llm_grade(docno), "", None, False) for topic, docno in pairs]
     judge = judges.create_judge_from_file(
         campaign, name=JUDGE, model="some", labels=labels, file_name="f.txt", actor=None
     )
@@ -81,9 +79,9 @@ def labelled(campaign: Campaign, *, most: int | None = None, freeze: bool = True
 def drawn(collection: Collection, *stages: float, user: Any = None, name: str = "sample") -> Pool:  # noqa: F811
     making = make_parameters(
         PoolKind.SAMPLED,
-        strata="machine",
+        strata="llm",
         stages=stages,
-        machine=f"{CAMPAIGN}/{JUDGE}",
+        llm_judge=f"{CAMPAIGN}/{JUDGE}",
         of=collection,
         user=user,
     )
@@ -102,7 +100,7 @@ def drawn(collection: Collection, *stages: float, user: Any = None, name: str = 
     return Pool.objects.get(pk=job.parameters["pool"])
 
 
-def test_strata_are_votes_and_the_machines_grades_and_people_are_shared_out_by_them(
+def test_strata_are_votes_and_the_llm_judges_grades_and_people_are_shared_out_by_them(
     whole: Campaign,
 ) -> None:
     """Two runs: a pair is in the first ten of none, of one or of both. The median of the votes is
@@ -118,7 +116,7 @@ def test_strata_are_votes_and_the_machines_grades_and_people_are_shared_out_by_t
     spread: dict[str, float] = Counter()
     for entry in pool.entries.all():
         name = strata[entry.stratum].name
-        assert name.endswith(f"-grade{machine_grade(entry.docno)}")
+        assert name.endswith(f"-grade{llm_grade(entry.docno)}")
         held[name] += 1
         votes = first_ten[entry.pk]
         spread[name] += math.sqrt(votes * (1 - votes))
@@ -150,14 +148,14 @@ def test_a_later_stage_goes_on_in_the_same_strata(whole: Campaign) -> None:
 def test_what_makes_it_invalid_is_refused_with_what_is_missing(
     whole: Campaign, owner: User
 ) -> None:
-    making = {"strata": "machine", "stages": (0.2,), "of": whole.collection}
+    making = {"strata": "llm", "stages": (0.2,), "of": whole.collection}
     with pytest.raises(Refused, match="require an LLM judge, given as CAMPAIGN/JUDGE"):
         make_parameters(PoolKind.SAMPLED, **making)
     with pytest.raises(Refused, match="named 'whole/nobody'; no LLM judge is frozen yet"):
-        make_parameters(PoolKind.SAMPLED, machine="whole/nobody", **making)
+        make_parameters(PoolKind.SAMPLED, llm_judge="whole/nobody", **making)
     judge = labelled(whole, most=100, freeze=False)
     with pytest.raises(Refused, match="model-x is not frozen"):
-        make_parameters(PoolKind.SAMPLED, machine="whole/model-x", **making)
+        make_parameters(PoolKind.SAMPLED, llm_judge="whole/model-x", **making)
     judges.freeze_judge(judge, actor=None)
     stranger = make_user("stranger")
     assert (
@@ -165,8 +163,8 @@ def test_what_makes_it_invalid_is_refused_with_what_is_missing(
         len(list_frozen_judges(whole.collection, owner)),
     ) == ([], 1)
     with pytest.raises(Refused, match="no LLM judge of this collection is named"):
-        make_parameters(PoolKind.SAMPLED, machine="whole/model-x", user=stranger, **making)
-    made = make_parameters(PoolKind.SAMPLED, machine="whole/model-x", user=owner, **making)
+        make_parameters(PoolKind.SAMPLED, llm_judge="whole/model-x", user=stranger, **making)
+    made = make_parameters(PoolKind.SAMPLED, llm_judge="whole/model-x", user=owner, **making)
     job = do(
         pools.request_pool(
             whole.collection,
@@ -193,21 +191,21 @@ def test_a_manager_draws_by_it_on_the_page_and_the_report_corrects_people(
         "seed": 5,
         "kind": "sampled",
         "stages": "60",
-        "strata": "machine",
-        "machine": "whole/model-x",
+        "strata": "llm",
+        "llm_judge": "whole/model-x",
     }
     assert "model-x (some), of Whole" in client.get(address).content.decode()
-    assert client.post(address, form | {"machine": ""}).status_code == 400
+    assert client.post(address, form | {"llm_judge": ""}).status_code == 400
     assert client.post(address, form).status_code == 302
     preview = do(Job.objects.get(kind="preview pool"))
     page = client.get(
         reverse("pool-preview", args=[whole.collection.slug, preview.pk])
     ).content.decode()
-    assert 'name="machine" value="whole/model-x"' in page
-    client.post(address, form | {"action": "build", "name": "by machine"})
-    do(Job.objects.get(kind="build pool", label__contains="by machine"))
-    pool = Pool.objects.get(name="by machine")
-    assert pool.parameters["machine"]["judge"] == "whole/model-x"
+    assert 'name="llm_judge" value="whole/model-x"' in page
+    client.post(address, form | {"action": "build", "name": "by LLM judge"})
+    do(Job.objects.get(kind="build pool", label__contains="by LLM judge"))
+    pool = Pool.objects.get(name="by LLM judge")
+    assert pool.parameters["llm_judge"]["judge"] == "whole/model-x"
     assert (
         "Strata: votes and the grades of whole/model-x"
         in client.get(reverse("pool", args=[whole.collection.slug, pool.pk])).content.decode()

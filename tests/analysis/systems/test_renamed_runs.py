@@ -19,7 +19,7 @@ from analysis.publishing import recipes
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.systems import answers, reports
 from analysis.systems.files_zip import stream_archive
-from annotation.models import Campaign, MachineJudge
+from annotation.models import Campaign, LlmJudge
 from annotation.services.campaigns import lifecycle
 from annotation.services.people.results_links import create_results_link
 from pooling.models import Run
@@ -211,10 +211,8 @@ def test_campaigns_have_it_in_their_trail_and_keep_their_table_of_judgements(cam
     )
 
 
-def test_a_machine_judge_goes_on_naming_its_related_systems(campaign):
-    judge = MachineJudge.objects.create(
-        campaign=campaign, name="gpt", related="sys.1, NORTH , other"
-    )
+def test_an_llm_judge_goes_on_naming_its_related_systems(campaign):
+    judge = LlmJudge.objects.create(campaign=campaign, name="gpt", related="sys.1, NORTH , other")
     renamed(campaign, "sys.1", "ours")
     judge.refresh_from_db()
     assert judge.related == "NORTH, other, ours"

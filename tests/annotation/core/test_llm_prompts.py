@@ -1,4 +1,4 @@
-"""What a machine is asked, and what its answers mean."""
+"""What an LLM judge is asked, and what its answers mean."""
 
 from __future__ import annotations
 

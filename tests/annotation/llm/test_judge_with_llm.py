@@ -54,10 +54,10 @@ def stored(tmp_path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
 
 
-def test_every_pair_is_labelled_once_and_the_labels_are_the_machines(
+def test_every_pair_is_labelled_once_and_the_labels_are_the_llm_judges(
     tmp_path: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ASSAY_MACHINE_KEY", "a-secret-key")
+    monkeypatch.setenv("ASSAY_LLM_KEY", "a-secret-key")
     replay, out = Replay(LABELS), tmp_path / "labels.txt"
     with serving(replay) as url:
         found, warned = answer(

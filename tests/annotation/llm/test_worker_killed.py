@@ -1,4 +1,4 @@
-"""A machine judge in a real worker that is killed with -9 in the middle: pairs x samples calls were
+"""An LLM judge in a real worker that is killed with -9 in the middle: pairs x samples calls were
 carried out, none twice."""
 
 from __future__ import annotations
@@ -52,18 +52,16 @@ def test_after_a_kill_in_the_middle_every_call_was_carried_out_once(
     replay = Replay(dict.fromkeys(PAIRS, 1), holds)
     place = installation("")
     with serving(replay) as url:
-        place.env["ASSAY_MACHINE_ENDPOINTS"] = url
+        place.env["ASSAY_LLM_ENDPOINTS"] = url
         place.manage("shell", "-c", MAKE % url)
         first = place.start_worker()
         place.wait(replay.held.is_set, 300)
         place.kill(first)
         answered = {
             key
-            for (key,) in place.sql(
-                "SELECT key FROM annotation_machinelabel WHERE state <> 'asked'"
-            )
+            for (key,) in place.sql("SELECT key FROM annotation_llmlabel WHERE state <> 'asked'")
         }
-        lost = place.sql("SELECT COUNT(*) FROM annotation_machinelabel WHERE state = 'asked'")[0][0]
+        lost = place.sql("SELECT COUNT(*) FROM annotation_llmlabel WHERE state = 'asked'")[0][0]
         assert 0 < len(answered) < N
         assert 1 <= lost <= 3
         replay.released.set()
@@ -71,7 +69,7 @@ def test_after_a_kill_in_the_middle_every_call_was_carried_out_once(
         place.start_worker()
         place.wait(lambda: place.jobs() == [("done", 2)], 300)
         rows = place.sql(
-            "SELECT state, COUNT(*), SUM(calls) FROM annotation_machinelabel GROUP BY state"
+            "SELECT state, COUNT(*), SUM(calls) FROM annotation_llmlabel GROUP BY state"
         )
     assert rows == [
         ("graded", N, N + lost)

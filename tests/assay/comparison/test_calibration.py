@@ -259,7 +259,7 @@ def test_every_table_has_a_cell_for_each_head(table: tables.GridTable) -> None:
     assert len(cells) == len(table.header)
 
 
-def test_what_a_machine_is_worth_covers_with_ten_topics_where_percentiles_do_not() -> None:
+def test_what_an_llm_judge_is_worth_covers_with_ten_topics_where_percentiles_do_not() -> None:
     """Latent correlation .5 of labels that a half of the pairs have: by Sheppard's arcsine law ρ =
     2 asin(.5) / π = 1/3, worth 9/8."""
     true, found = measure_gain_coverage(

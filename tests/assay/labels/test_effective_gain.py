@@ -17,13 +17,13 @@ from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files
 
 
-def of(people: list[int], machine: list[int], topic: list[int] | None = None, level: int = 1):
+def of(people: list[int], llm: list[int], topic: list[int] | None = None, level: int = 1):
     topics = np.array(topic if topic is not None else [0] * len(people))
-    return compute_usefulness(np.array(people), np.array(machine), topics, level=level)
+    return compute_usefulness(np.array(people), np.array(llm), topics, level=level)
 
 
 def test_worth_by_hand() -> None:
-    """People 1 1 0 0, machine 1 0 0 0: ρ² = (1/4 - 1/8)² / (1/4 · 3/16) = 1/3, so three halves."""
+    """People 1 1 0 0, llm 1 0 0 0: ρ² = (1/4 - 1/8)² / (1/4 · 3/16) = 1/3, so three halves."""
     found = of([1, 1, 0, 0], [1, 0, 0, 0])
     assert found.gain == pytest.approx(1.5)
     assert (found.sensitivity, found.specificity, found.share, found.people_share) == (
@@ -35,25 +35,23 @@ def test_worth_by_hand() -> None:
     assert math.isnan(found.interval.low)  # one topic tells no interval
     assert (
         of([1, 1, 0, 0], [0, 0, 0, 0]).gain == 1
-    )  # a machine that says the same of all is worth nothing
+    )  # an LLM judge that says the same of all is worth nothing
 
 
 def test_worth_is_that_of_numpys_correlation() -> None:
     rng = np.random.default_rng(2)
     people = rng.integers(0, 4, 3000)
-    machine = np.clip(people + rng.integers(-2, 3, 3000), 0, 3)
+    llm = np.clip(people + rng.integers(-2, 3, 3000), 0, 3)
     topic = np.repeat(np.arange(30), 100)
-    found = compute_usefulness(people, machine, topic, level=2)
-    assert found.gain_graded == pytest.approx(1 / (1 - np.corrcoef(people, machine)[0, 1] ** 2))
-    assert found.gain == pytest.approx(1 / (1 - np.corrcoef(people >= 2, machine >= 2)[0, 1] ** 2))
+    found = compute_usefulness(people, llm, topic, level=2)
+    assert found.gain_graded == pytest.approx(1 / (1 - np.corrcoef(people, llm)[0, 1] ** 2))
+    assert found.gain == pytest.approx(1 / (1 - np.corrcoef(people >= 2, llm >= 2)[0, 1] ** 2))
     assert found.interval.low < found.gain < found.interval.high
-    shares = [
-        (machine[topic == t] >= 2).mean() - (people[topic == t] >= 2).mean() for t in range(30)
-    ]
+    shares = [(llm[topic == t] >= 2).mean() - (people[topic == t] >= 2).mean() for t in range(30)]
     assert found.topic_bias == pytest.approx(np.std(shares))
 
 
-def test_machines_are_ranked_and_what_they_lack_is_said(tmp_path: Path) -> None:
+def test_llm_judges_are_ranked_and_what_they_lack_is_said(tmp_path: Path) -> None:
     lines = [(t, d, int(d in "ab")) for t in range(12) for d in "abcdefghij"]
     people, good, noise, other = files(
         tmp_path,
@@ -68,8 +66,11 @@ def test_machines_are_ranked_and_what_they_lack_is_said(tmp_path: Path) -> None:
         "rank_llm_judges", people, "--llm-labels", noise, "--llm-labels", good, "--max-grade", 1
     )
     assert found["order"] == ["good", "noise"]
-    assert (found["machines"]["good"]["outside"], found["machines"]["good"]["missing"]) == (1, 12)
-    assert found["machines"]["noise"]["gain"] == pytest.approx(1, abs=0.05)
+    assert (found["llm_judges"]["good"]["outside"], found["llm_judges"]["good"]["missing"]) == (
+        1,
+        12,
+    )
+    assert found["llm_judges"]["noise"]["gain"] == pytest.approx(1, abs=0.05)
     assert "left out 1 label above 1" in warned
     assert "a reliable estimate needs about 200" in warned
     assert "no label for any pair judged by humans" in refused(
@@ -128,20 +129,18 @@ def test_the_interval_is_the_jackknife_over_topics_of_fishers_z() -> None:
     """Tukey (1958), in a loop over numpy's correlations."""
     rng = np.random.default_rng(5)
     people = rng.integers(0, 2, 240)
-    machine = np.where(rng.random(240) < 0.7, people, 1 - people)
+    llm = np.where(rng.random(240) < 0.7, people, 1 - people)
     topic = np.repeat(np.arange(12), 20)
-    z = [math.atanh(np.corrcoef(people[topic != t], machine[topic != t])[0, 1]) for t in range(12)]
+    z = [math.atanh(np.corrcoef(people[topic != t], llm[topic != t])[0, 1]) for t in range(12)]
     reach = stats.t.ppf(0.975, 11) * math.sqrt(11 / 12 * sum((one - np.mean(z)) ** 2 for one in z))
-    middle = math.atanh(np.corrcoef(people, machine)[0, 1])
+    middle = math.atanh(np.corrcoef(people, llm)[0, 1])
     expected = [1 / (1 - math.tanh(end) ** 2) for end in (middle - reach, middle + reach)]
-    assert compute_usefulness(people, machine, topic, level=1).interval.bounds == pytest.approx(
+    assert compute_usefulness(people, llm, topic, level=1).interval.bounds == pytest.approx(
         expected
     )
 
 
-def test_a_machine_that_may_be_worth_nothing_is_worth_1_at_least() -> None:
+def test_an_llm_judge_that_may_be_worth_nothing_is_worth_1_at_least() -> None:
     rng = np.random.default_rng(6)
-    people, machine = rng.integers(0, 2, (2, 600))
-    assert (
-        compute_usefulness(people, machine, np.repeat(np.arange(30), 20), level=1).interval.low == 1
-    )
+    people, llm = rng.integers(0, 2, (2, 600))
+    assert compute_usefulness(people, llm, np.repeat(np.arange(30), 20), level=1).interval.low == 1

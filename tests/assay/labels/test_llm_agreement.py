@@ -1,4 +1,4 @@
-"""Agreement of a machine and people: tables worked by hand."""
+"""Agreement of an LLM judge and people: tables worked by hand."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def test_two_people_on_one_pair() -> None:
     assert compute_kappas(joint, 2)["binary_kappa"].value == pytest.approx(1)
 
 
-def test_a_judgement_and_the_machine() -> None:
-    """Machine 2, 0, 1: agrees on 1 + .5 + 1 of 3; marginals of people 1/6 .5 1/3, of the machine
+def test_a_judgement_and_the_llm_judge() -> None:
+    """LLM judge 2, 0, 1: agrees on 1 + .5 + 1 of 3; marginals of people 1/6 .5 1/3, of the llm
     1/3 1/3 1/3; chance 1/3; kappa .75."""
     joint = joint_with_llm(COUNTS, np.array([2, 0, 1]), TOPIC, 2)
     assert joint.sum(axis=0).tolist() == [[0.5, 0, 0], [0.5, 1, 0], [0, 0, 1]]
@@ -48,16 +48,16 @@ def test_a_judgement_and_the_machine() -> None:
 
 def test_an_interval_over_topics_holds_the_value() -> None:
     rng = np.random.default_rng(1)
-    machine = rng.integers(0, 3, 400)
-    counts = np.eye(3)[np.where(rng.random(400) < 0.7, machine, rng.integers(0, 3, 400))]
-    value, low, high = compute_kappas(joint_with_llm(counts, machine, np.arange(400) % 20, 20), 1)[
+    llm = rng.integers(0, 3, 400)
+    counts = np.eye(3)[np.where(rng.random(400) < 0.7, llm, rng.integers(0, 3, 400))]
+    value, low, high = compute_kappas(joint_with_llm(counts, llm, np.arange(400) % 20, 20), 1)[
         "kappa"
     ].figures
     assert low < value < high
     assert 0.5 < value < 0.9  # .7 of the labels are copied: kappa .7
 
 
-def test_halves_of_equal_topics_agree_wholly_and_a_turned_machine_not_at_all() -> None:
+def test_halves_of_equal_topics_agree_wholly_and_a_turned_llm_judge_not_at_all() -> None:
     people = np.tile([3.0, 2, 1], (6, 1))
     assert tuple(compare_halves(people, -people, np.random.default_rng(0), splits=5)) == (
         1,
@@ -70,7 +70,7 @@ def test_halves_of_equal_topics_agree_wholly_and_a_turned_machine_not_at_all() -
     )
 
 
-def test_systems_built_with_the_machine_are_told() -> None:
+def test_systems_built_with_the_llm_judge_are_told() -> None:
     found = find_related_systems(
         ["bm25", "my_GPT-4-rerank", "Team-X", "t5"], ["gpt4", "T5"], ["team-x"]
     )
@@ -82,7 +82,7 @@ def test_systems_built_with_the_machine_are_told() -> None:
 
 
 def test_intervals_of_few_topics_cover_what_they_say() -> None:
-    """Ten topics, relevance partly the topic's and a machine that is stricter on some: percentiles
+    """Ten topics, relevance partly the topic's and an LLM judge that is stricter on some: percentiles
     over topics covered .90 of the time."""
     rng = np.random.default_rng(0)
 
@@ -91,7 +91,7 @@ def test_intervals_of_few_topics_cover_what_they_say() -> None:
             0.6
         ) * rng.standard_normal((n_topics, 10))
         people = relevance + 0.5 * rng.standard_normal((n_topics, 10)) > 0
-        machine = (
+        llm = (
             relevance
             + 0.3 * rng.standard_normal((n_topics, 1))
             + 0.8 * rng.standard_normal((n_topics, 10))
@@ -99,7 +99,7 @@ def test_intervals_of_few_topics_cover_what_they_say() -> None:
         )
         topic = np.repeat(np.arange(n_topics), 10)
         return joint_with_llm(
-            np.eye(2)[people.ravel().astype(int)], machine.ravel().astype(int), topic, n_topics
+            np.eye(2)[people.ravel().astype(int)], llm.ravel().astype(int), topic, n_topics
         )
 
     joint = draw(100_000).sum(axis=0)

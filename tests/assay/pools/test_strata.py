@@ -143,7 +143,7 @@ def test_a_stratum_of_which_little_would_be_left_is_finished() -> None:
     ]
 
 
-def test_strata_of_a_machine_are_votes_and_its_grades() -> None:
+def test_strata_of_an_llm_judge_are_votes_and_its_grades() -> None:
     """Shares of votes .5 and 1: spreads .5 and 0; expected rates at grades 0 to 3: .08 .20 .35
     .50."""
     pool = pool_with([1] * 4, [0, 0, 1, 1], [[1, 0], [1, 0], [1, 0], [1, 1]])

@@ -1,4 +1,4 @@
-"""People corrected by a machine: arithmetic by hand, every possible draw, and real labels of both
+"""People corrected by an LLM judge: arithmetic by hand, every possible draw, and real labels of both
 kinds."""
 
 from __future__ import annotations
@@ -27,21 +27,19 @@ from assay.sampling.estimates import JudgedSample, make_sample
 from tests.assay.sampling.test_estimates import ranking
 
 TRUTH = np.array([1.0, 0, 1, 1, 0, 0, 1, 0])
-MACHINE = np.array([1.0, 0, 0, 1, 1, 0, 1, 1])
+LLM = np.array([1.0, 0, 0, 1, 1, 0, 1, 1])
 STRATUM = [0, 0, 0, 0, 1, 1, 1, 1]
 
 
 def targets_of(
-    drawn: set[int], *, weights: np.ndarray | None = None, machine: np.ndarray = MACHINE
+    drawn: set[int], *, weights: np.ndarray | None = None, llm: np.ndarray = LLM
 ) -> EstimationTargets:
     rows = [
         ("1", f"d{k}", f"1/s{STRATUM[k]}", int(TRUTH[k]) if k in drawn else -1) for k in range(8)
     ]
     sample: JudgedSample = make_sample(make_prel("pool", rows))
     labels = np.where(sample.grades >= 0, sample.grades, np.nan)
-    return EstimationTargets(
-        sample, np.ones((8, 1)) if weights is None else weights, labels, machine
-    )
+    return EstimationTargets(sample, np.ones((8, 1)) if weights is None else weights, labels, llm)
 
 
 def every_draw() -> list[set[int]]:
@@ -89,10 +87,10 @@ def test_the_tuned_factor_has_the_smallest_estimated_variance() -> None:
         assert abs(tuned - grid[variances.argmin()]) <= 0.005 or np.ptp(variances) < 1e-12
 
 
-def test_a_machine_that_says_the_same_of_all_changes_no_estimate_of_people_when_strata_are_drawn_evenly() -> (
+def test_an_llm_judge_that_says_the_same_of_all_changes_no_estimate_of_people_when_strata_are_drawn_evenly() -> (
     None
 ):
-    targets = targets_of({0, 1, 4, 5}, machine=np.ones(8))
+    targets = targets_of({0, 1, 4, 5}, llm=np.ones(8))
     assert tune_lambda(targets).tolist() == [0.0]
     assert correct_estimates(targets, 1.0).values[0] == pytest.approx(
         correct_estimates(targets, 0.0).values[0]
@@ -102,7 +100,7 @@ def test_a_machine_that_says_the_same_of_all_changes_no_estimate_of_people_when_
 def test_all_judged_is_the_sum_itself_without_variance() -> None:
     targets = targets_of(set(range(8)))
     features = make_regression_features(
-        RunRankSummary(np.arange(1, 9), np.linspace(0, 1, 8), np.zeros(8)), MACHINE.astype(int)
+        RunRankSummary(np.arange(1, 9), np.linspace(0, 1, 8), np.zeros(8)), LLM.astype(int)
     )
     for estimate in (
         correct_estimates(targets, 0.0),
@@ -122,10 +120,10 @@ def test_a_stratum_with_one_judged_pair_has_no_variance() -> None:
 def test_a_heavy_stratum_without_a_relevant_pair_has_no_interval_where_one_would_change_everything(
     n_unseen: int, shown: bool
 ) -> None:
-    """60 of 64 of what the machine calls relevant are judged, 30 relevant: s² = 15 / 59, half-width
+    """60 of 64 of what the LLM judge calls relevant are judged, 30 relevant: s² = 15 / 59, half-width
     1.96 √(64² (1 - 60/64) / 60 · 15/59) = 2.04. One relevant pair of the other stratum, of which
     100 are judged, weighs 5, or 1.2."""
-    rows = [("1", f"p{k:03}", "*machine", -1 if k >= 60 else int(k < 30)) for k in range(64)]
+    rows = [("1", f"p{k:03}", "*llm", -1 if k >= 60 else int(k < 30)) for k in range(64)]
     rows += [("1", f"q{k:03}", "*others", 0 if k < 100 else -1) for k in range(n_unseen)]
     sample = make_sample(make_prel("pool", rows))
     labels = np.where(sample.grades >= 0, sample.grades, np.nan)
@@ -163,17 +161,17 @@ def grades_of(path: Path) -> dict[tuple[str, str], int]:
 
 @pytest.mark.long
 @pytest.mark.data
-def test_intervals_hold_the_truth_with_real_people_and_a_real_machine(data_folder: Path) -> None:
+def test_intervals_hold_the_truth_with_real_people_and_a_real_llm_judge(data_folder: Path) -> None:
     """A short form of the simulation in docs/evidence/sampling.md: 10 % judged at random, 60 simulations, 40
     targets each."""
     folder = data_folder / "dl23-human-machine"
-    people, machine = (
+    people, llm = (
         grades_of(folder / "dl23.qrels.nist.txt.gz"),
         grades_of(folder / "dl23.qrels.gpt4.txt.gz"),
     )
     pairs = sorted(people)
     truth = np.array([people[pair] >= 2 for pair in pairs], float)
-    said = np.array([machine[pair] >= 2 for pair in pairs], float)
+    said = np.array([llm[pair] >= 2 for pair in pairs], float)
     rng = np.random.default_rng(5)
     weights = (rng.random((len(pairs), 40)) < 0.1) / 820.0
     covered, widths = {0.0: [], None: []}, {0.0: [], None: []}
@@ -198,5 +196,5 @@ def test_intervals_hold_the_truth_with_real_people_and_a_real_machine(data_folde
     assert np.mean(covered[0.0]) > 0.92
     assert np.mean(covered[None]) > 0.92
     assert np.mean(widths[None]) < 0.9 * np.mean(widths[0.0])
-    machine_alone = np.abs(weights.T @ said - weights.T @ truth)
-    assert machine_alone.mean() > np.mean(widths[None]) / 4
+    llm_alone = np.abs(weights.T @ said - weights.T @ truth)
+    assert llm_alone.mean() > np.mean(widths[None]) / 4

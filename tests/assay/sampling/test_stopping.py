@@ -236,7 +236,7 @@ def test_the_judging_variance_is_that_of_the_difference() -> None:
         targets.sample,
         targets.weights[:, :1] - targets.weights[:, 1:],
         targets.labels,
-        targets.machine,
+        targets.llm,
     )
     centred = targets.labels[targets.judged] - np.nanmean(targets.labels)
     assert found.judging == pytest.approx(float(stratified_variance(one, centred)[0]), rel=0.02)

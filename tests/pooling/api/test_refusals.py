@@ -34,13 +34,13 @@ pytestmark = pytest.mark.django_db
         ),
         (
             "collections/c/pools/",
-            {"kind": "sampled", "strata": "machine"},
+            {"kind": "sampled", "strata": "llm"},
             400,
             "malformed",
-        ),  # and no machine
+        ),  # and no LLM judge
         ("collections/c/pools/", {"runs": ["absent"]}, 409, "refused"),
         (
-            "campaigns/spring/machines/",
+            "campaigns/spring/llm-judges/",
             {"name": "m", "model": "m", "endpoint": "http://absent/v1"},
             409,
             "refused",

@@ -31,7 +31,7 @@ def swapped(collection, manager) -> Upload:
     return collection.uploads.get()
 
 
-def test_labels_of_a_machine_are_not_taken_for_a_run_without_a_question(collection, manager):
+def test_labels_of_an_llm_judge_are_not_taken_for_a_run_without_a_question(collection, manager):
     job = bring_in(
         collection,
         "run",

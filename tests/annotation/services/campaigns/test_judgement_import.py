@@ -79,22 +79,22 @@ def written(folder: Path, text: str, name: str = "raw.tsv") -> str:
     return str(folder / name)
 
 
-def test_what_machines_judged_takes_no_slot(tmp_path: Path) -> None:
-    """The same file as people's fills the two pairs with two judgements each; as a machine's it
+def test_what_llm_judges_judged_takes_no_slot(tmp_path: Path) -> None:
+    """The same file as people's fills the two pairs with two judgements each; as an LLM judge's it
     fills none, and the counters agree."""
-    people, machine = (
+    people, llm_judge = (
         Campaign.objects.get(
             slug=run(
                 "import_judgements", written(tmp_path, FIRA), "--name", kind, "--annotators", kind
             )["campaign"]
         )
-        for kind in ("person", "machine")
+        for kind in ("human", "llm")
     )
     assert set(people.pairs.values_list("counted", "open_slots")) == {(2, 0)}
-    assert set(machine.pairs.values_list("counted", "open_slots")) == {(0, 2)}
-    assert Judgement.objects.filter(pair__campaign=machine, current=True).count() == 5
-    assert [fault for fault in check_invariants(machine) if "judgements count" in fault] == []
-    assert recount_campaign(machine) == 0
+    assert set(llm_judge.pairs.values_list("counted", "open_slots")) == {(0, 2)}
+    assert Judgement.objects.filter(pair__campaign=llm_judge, current=True).count() == 5
+    assert [fault for fault in check_invariants(llm_judge) if "judgements count" in fault] == []
+    assert recount_campaign(llm_judge) == 0
 
 
 def test_firas_export_becomes_a_closed_campaign_with_people_times_and_order(tmp_path: Path) -> None:

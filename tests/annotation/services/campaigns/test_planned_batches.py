@@ -133,9 +133,9 @@ def test_labels_so_far_are_the_majority_the_lowest_grade_of_a_tie_and_what_a_man
     expected = [True, False, False, True, None, False]
     assert [found.get(pair.entry_id) for pair in pairs[:6]] == expected
     assert len(found) == 5
-    Membership.objects.filter(pk=members[0].pk).update(judge_kind="machine")
+    Membership.objects.filter(pk=members[0].pk).update(judge_kind="llm")
     assert pairs[0].entry_id not in planned_batches.get_current_labels(pool), (
-        "a machine's labels are a layer of their own"
+        "an LLM judge's labels are a layer of their own"
     )
     Judgement.objects.filter(pair=pairs[3]).update(status=Judgement.Status.EXCLUDED)
     assert pairs[3].entry_id not in planned_batches.get_current_labels(pool)

@@ -18,8 +18,8 @@ from annotation.models import (
     Campaign,
     Feedback,
     Judgement,
-    MachineJudge,
-    MachineLabel,
+    LlmJudge,
+    LlmLabel,
     Message,
     Pair,
     Question,
@@ -69,9 +69,9 @@ def busy_campaign(**fields):
     Feedback.objects.create(membership=ada, score="GOOD")
     scheduling.claim_pair(ada)
     Question.objects.create(membership=ada, pair=campaign.pairs.last(), text="Both?")
-    machine = MachineJudge.objects.create(campaign=campaign, name="machine", model="model")
-    MachineLabel.objects.create(
-        judge=machine,
+    llm_judge = LlmJudge.objects.create(campaign=campaign, name="llm_judge", model="model")
+    LlmLabel.objects.create(
+        judge=llm_judge,
         topic=campaign.collection.topics.all()[0],
         docno="d1",
         state="graded",

@@ -1,4 +1,4 @@
-"""Machine judges of a campaign: asked in the worker at an endpoint that replays, fails and holds; a
+"""LLM judges of a campaign: asked in the worker at an endpoint that replays, fails and holds; a
 layer that people's figures never see."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from django.db import IntegrityError, transaction
 from analysis.judgements.labels import LabelChoices, make_labels
 from annotation.llm import database_store
 from annotation.llm.label_files import read_label_file
-from annotation.models import Campaign, Judgement, MachineJudge, MachineLabel, Pair
+from annotation.models import Campaign, Judgement, LlmJudge, LlmLabel, Pair
 from annotation.selectors import llm_judges as selectors
 from annotation.services.campaigns.lifecycle import CampaignError
 from annotation.services.errors import AnswerRefused
@@ -56,15 +56,15 @@ def made(
     name: str = "model",
     samples: int = 1,
     **limits: Any,
-) -> MachineJudge:
-    settings.MACHINE_ENDPOINTS = {url: "ASSAY_MACHINE_KEY"}
+) -> LlmJudge:
+    settings.LLM_ENDPOINTS = {url: "ASSAY_LLM_KEY"}
     wanted = JudgeOptions(
         name, "replay", url, samples=samples, limits=CallLimits(attempts=2, **limits)
     )
     return judges.create_judge(campaign, wanted, actor=None)
 
 
-def asked(judge: MachineJudge) -> Job:
+def asked(judge: LlmJudge) -> Job:
     job = judges.request_run(judge, user=None)
     jobs.run_job(job.pk)
     job.refresh_from_db()
@@ -74,7 +74,7 @@ def asked(judge: MachineJudge) -> Job:
 def test_every_pair_is_asked_k_times_and_none_of_it_reaches_people(
     campaign: Campaign, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ASSAY_MACHINE_KEY", "a-secret-key")
+    monkeypatch.setenv("ASSAY_LLM_KEY", "a-secret-key")
     ada = make_annotator(campaign)
     judge(ada, 2)
     before = (
@@ -83,20 +83,20 @@ def test_every_pair_is_asked_k_times_and_none_of_it_reaches_people(
     )
     replay = Replay(LABELS)
     with serving(replay) as url:
-        machine = made(campaign, settings, url, samples=3, price_in=10, price_out=50)
-        expected = selectors.estimate_judge_cost(machine)
-        job = asked(machine)
+        llm_judge = made(campaign, settings, url, samples=3, price_in=10, price_out=50)
+        expected = selectors.estimate_judge_cost(llm_judge)
+        job = asked(llm_judge)
     assert (job.state, job.report["facts"]["calls now"]) == ("done", 30)
-    assert (expected.calls, selectors.estimate_judge_cost(machine).calls) == (30, 0)
-    counts = selectors.count_answers(machine)
+    assert (expected.calls, selectors.estimate_judge_cost(llm_judge).calls) == (30, 0)
+    counts = selectors.count_answers(llm_judge)
     assert (counts.pairs, counts.labelled, counts.answers, counts.calls) == (10, 10, 30, 30)
     assert counts.cost == pytest.approx((3000 * 10 + 120 * 50) / 1e6)
-    assert selectors.get_labels(machine) == {
+    assert selectors.get_labels(llm_judge) == {
         (f"t{t}", f"d{d}"): grade for (t, d), grade in LABELS.items()
     }
     assert replay.headers[0]["Authorization"] == "Bearer a-secret-key"
     stored = json.dumps(
-        [list(model.objects.values()) for model in (MachineJudge, MachineLabel, Job)], default=str
+        [list(model.objects.values()) for model in (LlmJudge, LlmLabel, Job)], default=str
     )
     assert "a-secret-key" not in stored
     assert before == (
@@ -104,7 +104,7 @@ def test_every_pair_is_asked_k_times_and_none_of_it_reaches_people(
         [row.grade for row in make_labels(campaign, LabelChoices(min_judgements=1)).rows],
     )
     assert Judgement.objects.count() == 1
-    assert campaign.memberships.filter(judge_kind="machine").count() == 0
+    assert campaign.memberships.filter(judge_kind="llm").count() == 0
     prompt = replay.seen[0]["messages"][1]["content"]
     assert "Judge the text." in prompt
     assert all(str(grade["name"]) in prompt for grade in campaign.scale)
@@ -118,7 +118,7 @@ def test_two_judges_of_one_model_are_asked_apart(campaign: Campaign, settings: A
     assert len(replay.executed) == 20
 
 
-def test_the_counts_of_all_machines_are_two_statements(
+def test_the_counts_of_all_llm_judges_are_two_statements(
     campaign: Campaign, django_assert_num_queries: Any
 ) -> None:
     """Of 10 pairs 5 are left without the second topic, one of them has no text. A pair with two
@@ -128,7 +128,7 @@ def test_the_counts_of_all_machines_are_two_statements(
     second_topic.save()
     campaign.collection.documents.get(docno="d5").delete()
     busy, unsure, silent = (
-        MachineJudge.objects.create(
+        LlmJudge.objects.create(
             campaign=campaign,
             name=name,
             model="m",
@@ -138,7 +138,7 @@ def test_the_counts_of_all_machines_are_two_statements(
         for name in ("busy", "unsure", "silent")
     )
     graded = {"state": "graded", "grade": 1, "calls": 1, "tokens_in": 100, "tokens_out": 4}
-    for machine, topic, docno, sample, fields in (
+    for llm_judge, topic, docno, sample, fields in (
         (busy, first_topic, "d1", 0, graded),
         (busy, first_topic, "d1", 1, graded),
         (busy, first_topic, "d2", 0, graded),
@@ -148,9 +148,7 @@ def test_the_counts_of_all_machines_are_two_statements(
         (busy, second_topic, "d1", 0, graded),
         (unsure, first_topic, "d1", 0, {"state": "malformed", "calls": 1}),
     ):
-        MachineLabel.objects.create(
-            judge=machine, topic=topic, docno=docno, sample=sample, **fields
-        )
+        LlmLabel.objects.create(judge=llm_judge, topic=topic, docno=docno, sample=sample, **fields)
     with django_assert_num_queries(2):
         counts = selectors.count_answers_by_judge(campaign, [busy, unsure, silent])
     assert [
@@ -185,17 +183,17 @@ def test_troubles_refusals_and_nonsense_are_counted(campaign: Campaign, settings
 
     replay = Replay(LABELS, behaves)
     with serving(replay) as url:
-        machine = made(campaign, settings, url)
-        job = asked(machine)
-        machine.refresh_from_db()
-        counts = selectors.count_answers(machine)
+        llm_judge = made(campaign, settings, url)
+        job = asked(llm_judge)
+        llm_judge.refresh_from_db()
+        counts = selectors.count_answers(llm_judge)
         assert counts.outcomes == {"graded": 4, "refused": 2, "malformed": 2}
         assert (counts.waiting, counts.labelled, counts.calls) == (2, 4, 14)
         assert counts.troubles == {"rate limited": 2, "server error": 4}
         assert job.report["warnings"] == ["2 answers are missing; resume to request them again"]
         replay.behaviour = None
-        assert asked(machine).report["facts"]["calls now"] == 2
-    assert selectors.count_answers(machine).labelled == 6
+        assert asked(llm_judge).report["facts"]["calls now"] == 2
+    assert selectors.count_answers(llm_judge).labelled == 6
 
 
 def test_a_key_that_the_endpoint_does_not_take_ends_it_with_a_reason(
@@ -211,11 +209,11 @@ def test_a_key_that_the_endpoint_does_not_take_ends_it_with_a_reason(
 def test_the_limit_of_cost_holds(campaign: Campaign, settings: Any) -> None:
     """.104 a call of 100 tokens sent and 4 received, at 1,000 a million."""
     with serving(Replay(LABELS)) as url:
-        machine = made(
+        llm_judge = made(
             campaign, settings, url, threads=1, price_in=1000, price_out=1000, most_cost=0.6
         )
-        job = asked(machine)
-    assert 0 < selectors.count_answers(machine).cost <= 0.6
+        job = asked(llm_judge)
+    assert 0 < selectors.count_answers(llm_judge).cost <= 0.6
     assert any("cost limit" in warning for warning in job.report["warnings"])
 
 
@@ -225,8 +223,8 @@ def test_cancelling_keeps_what_was_answered(
     monkeypatch.setattr(jobs, "THROTTLE_SECONDS", 0.0)
     replay = Replay(LABELS)
     with serving(replay) as url:
-        machine = made(campaign, settings, url, threads=1)
-        job = judges.request_run(machine, user=None)
+        llm_judge = made(campaign, settings, url, threads=1)
+        job = judges.request_run(llm_judge, user=None)
 
         def cancels(server: Replay, pair: tuple[str, str], number: int) -> None:
             if len(server.answers) == 3:
@@ -245,12 +243,12 @@ def test_cancelling_keeps_what_was_answered(
         jobs.run_job(job.pk)
         job.refresh_from_db()
         assert (job.state, job.message) == ("cancelled", "cancelled; what was done is kept")
-        kept = selectors.count_answers(machine).answers
+        kept = selectors.count_answers(llm_judge).answers
         assert 3 <= kept < 10
         monkeypatch.setattr(jobs.ClaimedJob, "progress", progress)
         replay.behaviour = None
-        assert asked(machine).state == "done"
-    assert selectors.count_answers(machine).answers == 10
+        assert asked(llm_judge).state == "done"
+    assert selectors.count_answers(llm_judge).answers == 10
     assert set(replay.executed.values()) == {1}
 
 
@@ -261,8 +259,8 @@ def test_cancelling_ends_a_call_whose_answer_trickles_in_and_never_comes(
     monkeypatch.setattr(jobs, "THROTTLE_SECONDS", 0.0)
     monkeypatch.setattr(database_store, "GRACE_SECONDS", 0.1)
     with Trickle() as trickle:
-        machine = made(campaign, settings, trickle.url, threads=2)
-        job = judges.request_run(machine, user=None)
+        llm_judge = made(campaign, settings, trickle.url, threads=2)
+        job = judges.request_run(llm_judge, user=None)
         progress = jobs.ClaimedJob.progress
 
         def told(work: jobs.ClaimedJob, *arguments: Any, **named: Any) -> None:
@@ -275,8 +273,8 @@ def test_cancelling_ends_a_call_whose_answer_trickles_in_and_never_comes(
         job.refresh_from_db()
         assert (job.state, job.message) == ("cancelled", "cancelled; what was done is kept")
         assert trickle.n_calls == 2
-    assert selectors.count_answers(machine).answers == 0
-    assert machine.labels.filter(state=MachineLabel.State.ASKED).count() == 2
+    assert selectors.count_answers(llm_judge).answers == 0
+    assert llm_judge.labels.filter(state=LlmLabel.State.ASKED).count() == 2
 
 
 def test_frozen_nothing_can_be_added(campaign: Campaign, settings: Any) -> None:
@@ -285,25 +283,25 @@ def test_frozen_nothing_can_be_added(campaign: Campaign, settings: Any) -> None:
         lambda server, pair, number: (500, {"Retry-After": "0"}) if pair == ("1", "1") else None,
     )
     with serving(replay) as url:
-        machine = made(campaign, settings, url)
+        llm_judge = made(campaign, settings, url)
         with pytest.raises(CampaignError, match="no labels yet"):
-            judges.freeze_judge(machine, actor=None)
-        asked(machine)
-        waiting = judges.request_run(machine, user=None)
+            judges.freeze_judge(llm_judge, actor=None)
+        asked(llm_judge)
+        waiting = judges.request_run(llm_judge, user=None)
         with pytest.raises(CampaignError, match="is running"):
-            judges.freeze_judge(machine, actor=None)
+            judges.freeze_judge(llm_judge, actor=None)
         jobs.request_cancel(waiting)
-        judges.freeze_judge(machine, actor=None)
+        judges.freeze_judge(llm_judge, actor=None)
         for act, who in (
             (judges.request_run, "user"),
             (judges.freeze_judge, "actor"),
             (judges.delete_judge, "actor"),
         ):
             with pytest.raises(CampaignError, match="frozen"):
-                act(machine, **{who: None})  # type: ignore[operator]
+                act(llm_judge, **{who: None})  # type: ignore[operator]
         stale = jobs.enqueue(
             selectors.LLM_JUDGE_JOB,
-            {"machine": machine.pk},
+            {"llm_judge": llm_judge.pk},
             label="from before",
             user=None,
             campaign_id=campaign.pk,
@@ -313,19 +311,19 @@ def test_frozen_nothing_can_be_added(campaign: Campaign, settings: Any) -> None:
         stale.refresh_from_db()
     assert stale.state == "failed"
     assert "frozen" in stale.message
-    assert MachineLabel.objects.filter(judge=machine).count() == 9
+    assert LlmLabel.objects.filter(judge=llm_judge).count() == 9
     lines = sorted(
         f"t{t} 0 d{d} {grade}\n" for (t, d), grade in LABELS.items() if (t, d) != ("1", "1")
     )
-    machine.refresh_from_db()
-    assert machine.digest == hashlib.sha256("".join(lines).encode()).hexdigest()
+    llm_judge.refresh_from_db()
+    assert llm_judge.digest == hashlib.sha256("".join(lines).encode()).hexdigest()
     with pytest.raises(IntegrityError), transaction.atomic():
-        MachineJudge.objects.filter(pk=machine.pk).update(digest="")
+        LlmJudge.objects.filter(pk=llm_judge.pk).update(digest="")
 
 
 def test_the_confidence_of_trecs_six_columns_is_kept_with_the_answer(campaign: Campaign) -> None:
     source = io.BytesIO(b"# made elsewhere\nt1 Q0 d1 2 0.75 judge\nt1 Q0 d2 0 1 judge\n")
-    machine = judges.create_judge_from_file(
+    llm_judge = judges.create_judge_from_file(
         campaign,
         name="m",
         model="some",
@@ -334,7 +332,7 @@ def test_the_confidence_of_trecs_six_columns_is_kept_with_the_answer(campaign: C
         actor=None,
     )
     kept = (
-        MachineLabel.objects.filter(judge=machine)
+        LlmLabel.objects.filter(judge=llm_judge)
         .order_by("docno")
         .values_list("docno", "grade", "answer")
     )
@@ -370,7 +368,7 @@ def test_labels_from_a_file(campaign: Campaign, form: str) -> None:
         ]
     source = io.BytesIO("\n".join(lines).encode())
     source.name = "labels.txt"
-    machine = judges.create_judge_from_file(
+    llm_judge = judges.create_judge_from_file(
         campaign,
         name="umbrela",
         model="some",
@@ -378,14 +376,14 @@ def test_labels_from_a_file(campaign: Campaign, form: str) -> None:
         file_name="labels.txt",
         actor=None,
     )
-    assert selectors.get_labels(machine) == {
+    assert selectors.get_labels(llm_judge) == {
         (f"t{t}", f"d{d}"): grade for (t, d), grade in LABELS.items()
     }
-    judges.freeze_judge(machine, actor=None)
-    assert "LLM labels, not human labels: umbrela" in selectors.label_file_header(machine)
+    judges.freeze_judge(llm_judge, actor=None)
+    assert "LLM labels, not human labels: umbrela" in selectors.label_file_header(llm_judge)
     assert "sha256 " + selectors.compute_labels_digest(
-        selectors.get_labels(machine)
-    ) in selectors.label_file_header(machine)
+        selectors.get_labels(llm_judge)
+    ) in selectors.label_file_header(llm_judge)
 
 
 @pytest.mark.parametrize(
@@ -422,11 +420,11 @@ def test_a_file_that_cannot_be_taken_leaves_nothing(
             file_name="labels.txt",
             actor=None,
         )
-    assert not MachineJudge.objects.exists()
+    assert not LlmJudge.objects.exists()
 
 
 def test_no_endpoint_but_those_of_the_operator(campaign: Campaign, settings: Any) -> None:
-    settings.MACHINE_ENDPOINTS = {"http://127.0.0.1:1/v1": ""}
+    settings.LLM_ENDPOINTS = {"http://127.0.0.1:1/v1": ""}
     with pytest.raises(CampaignError, match="Endpoint not configured"):
         judges.create_judge(
             campaign, JudgeOptions("m", "some", "http://169.254.1.1/v1"), actor=None
@@ -438,8 +436,8 @@ def test_no_endpoint_but_those_of_the_operator(campaign: Campaign, settings: Any
         )
 
 
-def test_a_member_that_is_a_machine_claims_nothing(campaign: Campaign) -> None:
-    machine = make_annotator(campaign, judge_kind="machine")
+def test_a_member_that_is_an_llm_judge_claims_nothing(campaign: Campaign) -> None:
+    llm_judge = make_annotator(campaign, judge_kind="llm")
     with pytest.raises(AnswerRefused, match="can't be assigned pairs"):
-        scheduling.claim_pair(machine)
+        scheduling.claim_pair(llm_judge)
     assert not Pair.objects.exclude(held=0).exists()

@@ -165,7 +165,7 @@ def test_judgements_of_an_llm_judge_count_again_also_where_people_have_filled_th
     judge_member, bob = make_annotator(campaign), make_annotator(campaign)
     pair = judge(judge_member, 1).pair
     exclusion.exclude_annotator(judge_member, reason="another model", actor=None)
-    judge_member.judge_kind = JudgeKind.MACHINE
+    judge_member.judge_kind = JudgeKind.LLM
     judge_member.save(update_fields=["judge_kind"])
     judge(bob, 2)
     outcome = exclusion.include_annotator(judge_member, actor=None)
