@@ -357,7 +357,7 @@ def _completion_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem
         words = _("Completion date too uncertain; the deadline is %(deadline)s") % moments
     remind = ToDoAction(_("Send reminder"), _campaign_url("campaign-remind", campaign))
     actions = [
-        ToDoAction(_("Ways to finish on time"), _campaign_url("campaign-planning", campaign)),
+        ToDoAction(_("Planning options"), _campaign_url("campaign-planning", campaign)),
         extend,
         remind,
     ]

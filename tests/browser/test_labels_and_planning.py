@@ -213,11 +213,11 @@ def test_less_depth_is_shown_before_it_acts_and_taken_back(
     )
     page = signed_in(signed_in_page, campaign)
     page.goto(f"/campaigns/{campaign.slug}/")
-    page.get_by_role("link", name="Ways to finish on time").click()
-    expect(page.locator("section[aria-labelledby=as-it-is]")).to_contain_text(
-        "100 judgements missing."
-    )
-    depth = page.locator("section[aria-labelledby=depths]")
+    page.get_by_role("link", name="Planning options").click()
+    expect(page.locator(".answer")).to_contain_text("100 judgements missing.")
+    depth = page.get_by_role("region", name="Depth").first
+    fold = depth.locator("summary").first
+    fold.click()
     expect(depth.locator("tbody tr").last).to_contain_text(re.compile(r"rank 8\s+100"))
     assert fits(page, photograph, "planning")
 
@@ -239,15 +239,15 @@ def test_less_depth_is_shown_before_it_acts_and_taken_back(
     assert stored() == (None, 0)
     page.get_by_role("link", name="Cancel").click()
     assert stored() == (None, 0)
+    fold.click()
     pull()
     page.get_by_role("button", name="Stop at rank 6", exact=True).click()
     expect(page.get_by_text("Judging now stops at rank 6.")).to_be_visible()
     assert stored() == (6, 20)
     page.goto(f"/campaigns/{campaign.slug}/planning")
-    expect(page.locator("section[aria-labelledby=as-it-is]")).to_contain_text(
-        "60 judgements missing."
-    )
+    expect(page.locator(".answer")).to_contain_text("60 judgements missing.")
     expect(depth).to_contain_text("Judging stops at rank 6.")
+    fold.click()
     depth.get_by_role("button", name="Preview: Judge the whole pool").click()
     page.get_by_role("button", name="Judge the whole pool", exact=True).click()
     expect(page.get_by_text("Judging now covers the whole pool.")).to_be_visible()

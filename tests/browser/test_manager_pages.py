@@ -103,28 +103,49 @@ def coefficient(page: Page, name: str, column: int = 0) -> float:
     return float((row.locator("td").nth(column).text_content() or "").strip())
 
 
-def test_progress_says_how_far_when_done_and_what_is_on_screens(manager: Manager) -> None:
+def test_the_overview_says_how_far_when_done_what_needs_the_manager_and_folds_the_rest(
+    manager: Manager,
+) -> None:
     page = manager.open()
+    expect(page.locator(".answer h2")).to_contain_text("% judged")
     expect(tile(page, "Judged")).to_contain_text(f"{manager.given['counted']} of 864")
-    expect(tile(page, "Pairs complete")).to_contain_text("of 216")
-    expect(tile(page, "Pace")).to_contain_text("in 24 h")
-    expect(tile(page, "Forecast")).to_contain_text(
+    expect(tile(page, "Expected finish")).to_contain_text(
         "A forecast needs two working days of judgements."
     )  # it has a day of history
-    expect(tile(page, "One judgement so far")).to_contain_text("no forecast for the deadline")
-    expect(tile(page, "Alpha").locator("dd").first).to_have_text(
-        NUMBER, timeout=JOB_MS
+    expect(tile(page, "Active annotators")).to_contain_text("of 12")
+    expect(tile(page, "Agreement").locator("dd").first).to_have_text(
+        re.compile(r"^\s*0\.\d\d"), timeout=JOB_MS
     )  # nobody reloads
+    first = page.locator(".to-do > li").first
+    expect(first).to_contain_text(re.compile("grades opposite|no better than chance"))
+    expect(page.get_by_role("link", name="Invite")).to_be_visible()
+    picture(page, "Progress and forecast")
+    leases = page.get_by_role("region", name="Assigned pairs").locator("tbody tr")
+    expect(leases).to_be_hidden()
+    for name in ("Judgements by topic and rank", "Pace", "Pairs", "Being judged now"):
+        page.locator(".folds summary", has_text=name).click()
     for caption in (
-        "Judgements per half day (UTC)",
-        "Progress and forecast",
+        "Judgements per half day",
         "Complete pairs by rank",
         "Judgements by topic and rank",
     ):
         picture(page, caption)
-    leases = page.get_by_role("region", name="Live leases").locator("tbody tr")
+    expect(page.locator(".folds")).to_contain_text("One judgement so far")
     expect(leases).to_have_count(1)
     expect(leases).to_contain_text(manager.given["pseudonyms"][0])
+
+
+def test_the_overview_fits_two_screens_of_a_phone_and_its_chart_opens_on_request(
+    manager: Manager,
+) -> None:
+    page = manager.open()
+    page.set_viewport_size({"width": 390, "height": 844})
+    folded = page.locator("details.phone-fold")
+    expect(folded.locator("figure")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("main").evaluate("main => main.scrollHeight") <= 2 * 844
+    page.locator("details.phone-fold > summary").click()
+    expect(folded.locator("figure")).to_be_visible()
 
 
 RAISED = {

@@ -66,12 +66,12 @@ def best_system(hands: Hands) -> None:
 
 
 def who_needs_me(hands: Hands) -> None:
-    expect(hands.page.get_by_role("heading", name="To do")).to_be_visible()
+    expect(hands.page.get_by_role("heading", name="Needs you")).to_be_visible()
 
 
 def deadline(hands: Hands) -> None:
     open_campaign(hands)
-    hands.click("link", "Ways to finish on time")
+    hands.click("link", "Planning options")
     hands.touch(hands.page.get_by_role("button", name=re.compile("^Preview")).first)
     hands.see("Then:")
 

@@ -323,7 +323,8 @@ def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "progress",
-        "word": campaign.level_word,
+        "headline": campaign_headline(campaign, selectors.compute_progress(campaign)),
+        "word": translate_level_word(campaign.level_word),
         "why_whole": full_depth_reason(campaign),
     }
     if request.method == "POST":
