@@ -105,11 +105,11 @@ FUNCTIONS = {
 result types of their own, in assay.library."""
 COMMAND_LINE_ONLY = {
     *("help", "json", "output", "campaign", "method", "annotators", "precision", "lenient"),
-    *("sampled", "rank_model", "table", "llm_table"),
+    *("sampled", "rank_model", "table", "llm_table", "fail_on"),
     *("settings", "pythonpath", "verbosity", "traceback", "no_color", "force_color", "skip_checks"),
 }
 """Options that functions do not have: those of the terminal, of an installation's database, of
-reading files, of sampled pools, and of files with labels of several LLM judges."""
+reading files, of sampled pools, of files with labels of several LLM judges, and of exit status."""
 CAMPAIGN_HELP_PREFIX = "with --campaign: "
 TYPES = {parse_positive: int, parse_fraction: float, parse_seed: int, int: int, float: float}
 

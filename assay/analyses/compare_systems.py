@@ -19,6 +19,13 @@ from assay.analyses.shared.comparison_tables import (
     pairs_table,
     result_measures,
 )
+from assay.analyses.shared.fail_conditions import (
+    FailCondition,
+    check_conditions,
+    describe_check,
+    parse_fail_condition,
+    resolve_baselines,
+)
 from assay.analyses.shared.measures import (
     evaluate_runs,
     iterate_runs,
@@ -60,6 +67,8 @@ from assay.tabular import Table
 MEASURES = "nDCG@10 AP"
 DECIDING_TESTS = {"max": "randomisation", "none": "t", "bonferroni": "t", "holm": "t"}
 """The test that determines which systems differ, by correction."""
+FAILED = 1
+"""Exit status if a condition of --fail-on is met."""
 MIN_RUNS = "there is only one run, expected at least two"
 
 
@@ -267,6 +276,29 @@ def list_verdicts(result: Values) -> list[str]:
     return [one["verdict"] for one in result_measures(result).values() if one["verdict"]]
 
 
+def plan_conditions(
+    options: Options, conditions: Sequence[FailCondition], *, sampled: bool
+) -> Options:
+    """Return the options with what the conditions need: their measures, and tests against their
+    baseline only, unless `against` or several baselines ask for more. Raises BadInput for tests
+    against another run."""
+    measures = (
+        measures_or_default(options.measures, MEASURES) if sampled else list(options.measures)
+    )
+    for one in conditions:
+        if one.measure not in measures:
+            measures.append(one.measure)
+    baselines = {one.baseline for one in conditions}
+    if options.against == "all":
+        against = baselines.pop() if len(baselines) == 1 else "all"
+        return replace(options, measures=measures, against=against)
+    if baselines != {options.against}:
+        raise BadInput(
+            f"--against {options.against}, but --fail-on compares with {', '.join(sorted(baselines))}"
+        )
+    return replace(options, measures=measures)
+
+
 def tables(result: Values) -> list[Table]:
     """Return the tables, with the verdicts in the note of the first."""
     means, *further = tables_without_verdicts(result)
@@ -313,6 +345,7 @@ def pictures(result: Values) -> list[Picture]:
 
 class Command(CampaignCommand):
     estimates_sampled = True
+    failed = False
     help = (
         "Test the differences of systems on any measure: confidence intervals, raw and corrected "
         "p-values, effect sizes, groups of systems that do not differ."
@@ -324,7 +357,8 @@ class Command(CampaignCommand):
         """Return the verdicts, then the tables, as text."""
         plain = to_json_types(result)
         text = join_tables(tables_without_verdicts(plain), plain)
-        return "\n".join([*list_verdicts(plain), "", text]).lstrip("\n")
+        checks = [describe_check(one) for one in plain.get("fail_on", [])]
+        return "\n".join([*checks, *list_verdicts(plain), "", text]).lstrip("\n")
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
@@ -335,6 +369,16 @@ class Command(CampaignCommand):
             "--topic-groups",
             metavar="FILE",
             help="topic groups (topic and group, tab-separated), each also compared separately",
+        )
+        parser.add_argument(
+            "--fail-on",
+            action="append",
+            default=[],
+            type=parse_fail_condition,
+            metavar="CONDITION",
+            help="end with status 1 if a run is significantly worse than a baseline: 'MEASURE < TAG', "
+            "in which `baseline` is the first run; tests every run against the baseline only, "
+            "unless --against says otherwise",
         )
         parser.add_argument(
             "--sampled",
@@ -351,6 +395,7 @@ class Command(CampaignCommand):
         topic_groups: str | None,
         seed: int,
         sampled: bool,
+        fail_on: list[FailCondition],
         **options: Any,
     ) -> Values:
         if len(runs) < 2:
@@ -358,9 +403,30 @@ class Command(CampaignCommand):
         if options["campaign"]:
             self.note(REPEATED_TESTING_NOTE)
         chosen = Options.of(options)
-        read = iterate_runs(self, runs, options)
         if not sampled:
             check_options(chosen)  # fail before files are read
+        read: Iterable[RunColumns] = iterate_runs(self, runs, options)
+        if fail_on:
+            read = list(read)
+            fail_on = resolve_baselines(fail_on, [run.tag for run in read])
+            chosen = plan_conditions(chosen, fail_on, sampled=sampled)
+        result = self.compare_files(qrels, read, chosen, topic_groups, seed=seed, sampled=sampled)
+        if fail_on:
+            result["fail_on"] = check_conditions(fail_on, result)
+            self.failed = any(one["worse"] for one in result["fail_on"])
+        return result
+
+    def compare_files(
+        self,
+        qrels: str,
+        read: Iterable[RunColumns],
+        chosen: Options,
+        topic_groups: str | None,
+        *,
+        seed: int,
+        sampled: bool,
+    ) -> Values:
+        if not sampled:
             judged = read_one_qrels(self, qrels)
             groups = topic_groups and read_topic_groups(self, topic_groups, judged.topics)
             return compute(judged, read, chosen, groups=groups or {}, seed=seed, warn=self.warn)
@@ -370,3 +436,9 @@ class Command(CampaignCommand):
                 "those of all its topics"
             )
         return compute_sampled(read_sampled_pool(self, qrels), read, chosen, seed=seed)
+
+    def handle(self, **options: Any) -> None:
+        """Run the command. Raises SystemExit with status 1 if a condition of --fail-on is met."""
+        super().handle(**options)
+        if self.failed:
+            raise SystemExit(FAILED)

@@ -26,7 +26,7 @@ OPTIONS = {
     "campaign_stats": f"{JUDGED} --pool --n-documents",
     "evaluate": f"{MEASURED} --measures --per-topic --intervals --qrels --campaign --sampled",
     "sample_pool": "--depth --budget --strata",
-    "compare_systems": f"{MEASURED} --measures --against --correction --permutations --alpha --campaign",
+    "compare_systems": f"{MEASURED} --measures --against --correction --permutations --alpha --fail-on --campaign",
     "plan_study": f"{MEASURED} --measures --power --alpha --difference --width --campaign",
     "study": "--campaign --collection --processes --replace --keys",
     "unjudged": "--measures --pool-runs --groups --against-run --max-grade --campaign",
