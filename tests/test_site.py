@@ -13,7 +13,7 @@ from tests.commands import get_commands
 from tests.documented import DOCS
 
 APPS = {"pooling", "annotation", "analysis", "config", "assay"}
-WITHOUT_ARGUMENTS = {"make_demo", "worker"}
+WITHOUT_ARGUMENTS = {"worker"}
 
 
 @pytest.fixture(scope="module")
