@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from assay.formats.clicks import ClickCounts
 
@@ -87,6 +85,9 @@ def estimate_pbm(counts: ClickCounts) -> NDArray[np.float64]:
 def _is_connected(counts: ClickCounts, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return whether each of these rows by rank is in the largest group of ranks that pairs
     connect: bool (len(rows))."""
+    from scipy.sparse import coo_array  # imported here because only this model needs it
+    from scipy.sparse.csgraph import connected_components
+
     ranks, rank = np.unique(counts.rank[rows], return_inverse=True)
     pairs, pair = np.unique(counts.rank_pair[rows], return_inverse=True)
     size = len(ranks) + len(pairs)
