@@ -412,7 +412,7 @@ def add_score_bounds(
     if reason := no_bounds_reason(measure):
         return reason
     if measure.cutoff is None:
-        return f"{measure} uses the runs to their ends"
+        return f"{measure} has no cutoff"
     tops = {one["tag"]: read_topic_tops(runs[one["tag"]], qrels, measure.cutoff) for one in systems}
     for one in systems:
         mine = tops[one["tag"]]

@@ -344,8 +344,8 @@ def build_form_field(one: DeclaredOption, *, campaign: Campaign | None) -> forms
     if one.kind == "grade" and campaign is not None:
         common["initial"] = campaign.threshold  # the form initially uses the graded labels
         common["help_text"] = (
-            f"{one.about.hint} With this campaign's {len(campaign.scale)} grades it is "
-            f"{campaign.threshold}; with 2 grades 1 is taken."
+            f"{one.about.hint} Default: {campaign.threshold} on this campaign's "
+            f"{len(campaign.scale)} grades, 1 on two grades."
         ).strip()
     if one.kind == "scale" and campaign is not None:
         common["initial"] = len(campaign.scale)

@@ -418,14 +418,14 @@ def _commands_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -
         lines.append("assay evaluate prels.txt RUN... --sampled")
     note = ""
     if made.n_adjudicated:
-        takes = number_words.format_count(
+        overrides = number_words.format_count(
             made.n_adjudicated,
             "label of adjudications.tsv",
-            "takes",
-            "take",
+            "overrides",
+            "override",
             plural="labels of adjudications.tsv",
         )
-        note = f" Then {takes} the place of the aggregated ones."
+        note = f" {overrides} aggregated labels."
     if made.n_known:
         known = number_words.format_count(made.n_known, "label", "is", "are")
         note += (

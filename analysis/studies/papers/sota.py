@@ -135,7 +135,7 @@ def make_mean_tests(bench: StudyContext) -> Section:
     note = (
         f"Differences of mean RR at {bench.value('cutoff') or 100}, B - A; raw p, in bold "
         f"below {get_alpha(bench):g}. WRS (rank-sum, unpaired) requires an ordinal scale; WSR "
-        "(signed-rank) and t require an interval scale, which RR is said not to be."
+        "(signed-rank) and t require an interval scale, which RR arguably lacks."
     )
     header = ["compared", "A", "B", "difference", "WRS p", "WSR p", "t p"]
     table = Table(

@@ -137,7 +137,7 @@ def test_where_no_reason_is_known_none_is_said_to_be_missing():
         "open": "",
     }
     assert describe_unjudged(answer) == "Unjudged documents count as not relevant in these means."
-    why = "AP uses the runs to their ends"
+    why = "AP has no cutoff"
     assert describe_unjudged(answer | {"why_no_bounds": why}).endswith(
         f"means. Score bounds are not available: {why}."
     )
