@@ -48,7 +48,7 @@ def real_runs(data_folder: Path) -> tuple[dict[str, dict[str, int]], Scores]:
 
 
 def by_place(run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """The run with its order (METHODS 7: score, then document id, both descending) as scores
+    """The run with its order (methods/measures.md: score, then document id, both descending) as scores
     without ties: pytrec_eval compares scores as float32, in which many of these runs have ties that
     are none."""
     ordered = {topic: sorted(ranked, key=lambda d: (ranked[d], d)) for topic, ranked in run.items()}
@@ -150,7 +150,7 @@ def store_run(collection: Collection, tag: str, run: dict[str, dict[str, float]]
 
 
 def by_majority(grades: list[int]) -> int:
-    """METHODS 4: the lowest of the most frequent grades."""
+    """methods/aggregation.md: the lowest of the most frequent grades."""
     counts = Counter(grades)
     return min(grade for grade, n in counts.items() if n == max(counts.values()))
 

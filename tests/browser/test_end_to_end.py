@@ -47,7 +47,7 @@ BEA = {
     ("t2", "d5"): 3,
     ("t2", "d6"): 1,
 }
-# By hand (METHODS 4): equal grades stand; of two different ones, a tie, the lower. On two grades
+# By hand (methods/aggregation.md): equal grades stand; of two different ones, a tie, the lower. On two grades
 # each judgement is made relevant or not first (from Partial, 2, up): d2 and d4 are relevant for
 # both, d3 (1, 2) and d5 (0, 3) are ties again.
 QRELS = "t1 0 d1 3\nt1 0 d2 2\nt1 0 d3 1\nt1 0 d8 0\nt2 0 d4 2\nt2 0 d5 0\nt2 0 d6 1\n"

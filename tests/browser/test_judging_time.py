@@ -1,4 +1,4 @@
-"""Active, idle and hidden time (METHODS 3) of the whole page: with the browser's clock faked, and
+"""Active, idle and hidden time (methods/judging.md) of the whole page: with the browser's clock faked, and
 with the page really hidden. The sums are tested in tests/javascript/clock.test.mjs."""
 
 from __future__ import annotations

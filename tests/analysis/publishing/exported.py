@@ -16,7 +16,7 @@ from annotation.services.people import exclusion
 from tests.builders import lease_of, make_annotator, make_campaign, submit
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
-EXAMPLES = {  # METHODS 4: pair -> judgements; graded label and decision; binary label and decision
+EXAMPLES = {  # methods/aggregation.md: pair -> judgements; graded label and decision; binary label and decision
     ("t1", "d1"): ([2, 2, 2], 2, "unanimous", 1, "unanimous"),
     ("t1", "d2"): ([1, 2, 2], 2, "majority", 1, "majority"),
     ("t1", "d3"): ([0, 2, 3], 0, "lowest_grade", 1, "majority"),
@@ -42,7 +42,7 @@ def pair_of(campaign: Campaign, topic: str, document: str) -> Pair:
 
 
 def examples_campaign(**settings: object) -> Campaign:
-    """The six examples of METHODS 4 as judgements of five annotators, open."""
+    """The six examples of methods/aggregation.md as judgements of five annotators, open."""
     campaign = make_campaign(
         n_topics=2,
         n_documents=3,

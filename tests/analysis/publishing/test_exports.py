@@ -1,4 +1,4 @@
-"""Files out of a campaign: the labels of METHODS 4 through the database, what never counts, and the
+"""Files out of a campaign: the labels of methods/aggregation.md through the database, what never counts, and the
 same bytes every time."""
 
 from __future__ import annotations

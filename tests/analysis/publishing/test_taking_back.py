@@ -33,7 +33,7 @@ WITHOUT_A003 = GRADED.replace("t1 0 d2 2", "t1 0 d2 1")
 
 @pytest.fixture
 def campaign() -> Campaign:
-    """The examples of METHODS 4 with the third annotator excluded."""
+    """The examples of methods/aggregation.md with the third annotator excluded."""
     made = examples_campaign()
     exclusion.exclude_annotator(
         made.memberships.get(pseudonym="A003"), reason="answers at random", actor=None

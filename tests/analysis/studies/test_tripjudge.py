@@ -28,7 +28,7 @@ GIVEN = {
     ("t2", "d2"): [0, 1],
     ("t2", "d3"): [1, 1, 3, 3, 0],
 }
-"""The examples of METHODS 4. Graded: 2 unanimous, 2 majority, 0 lowest, 1 lowest, 0 lowest, 1
+"""The examples of methods/aggregation.md. Graded: 2 unanimous, 2 majority, 0 lowest, 1 lowest, 0 lowest, 1
 lowest; binary: 1 u, 1 m, 1 m, 0 l, 0 u, 0 m."""
 GRADED = {
     ("t1", "d1"): 2,

@@ -1,5 +1,5 @@
 """A sampled pool drawn by votes and a frozen LLM judge's grades: the design under which people may be
-corrected by that LLM judge (SAMPLING 5.2)."""
+corrected by that LLM judge (methods/sampling.md)."""
 
 from __future__ import annotations
 
