@@ -86,7 +86,8 @@ TABLE = {
         "undo", ("analysis/pair.html", 'name="grade"')
     ),  # a label of a manager that was withdrawn is given again
     "campaign-recipe": Protected(
-        "confirm", ("analysis/export.html", "No release was built with it: nothing else goes.")
+        "confirm",
+        ("analysis/export.html", "No release was built with it, so nothing else is lost."),
     ),
     "report-delete": Protected("preview", ("analysis/report.html", "analysis/_goes.html")),
     "study-delete": Protected("preview", ("analysis/study.html", "analysis/_goes.html")),

@@ -17,10 +17,9 @@ from analysis.dashboard.disagreements import find_disputes, is_awaiting_judgemen
 from analysis.dashboard.progress import find_stalled_pairs
 from analysis.judgements.labels import (
     KNOWN_GRADE_COLUMN,
-    LabelChoices,
     Labels,
+    cached_labels,
     decision_codes,
-    make_labels,
     read_adjudications,
     read_known_grades,
 )
@@ -125,25 +124,6 @@ VIEWS: dict[str, tuple[str | Promise, Callable[[ListedPair], bool]]] = {
     ALL: (gettext_lazy("All"), lambda row: True),
 }
 """Views by key. Stalled pairs depend on the time and are found by `find_stalled_pairs`."""
-
-
-def cached_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
-    """Return the labels that an export with default options contains. They are computed again only
-    if judgements or adjudicated labels have changed."""
-    depends_on = (
-        live.newest,
-        live.audit,
-        campaign.threshold,
-        read_adjudications(campaign),
-        read_known_grades(campaign),
-    )
-    return live.derived("labels", lambda: _make_labels(campaign, live), depends_on=depends_on)
-
-
-def _make_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
-    return make_labels(
-        campaign, LabelChoices(), rows=live.rows, counted=lambda: live.table(campaign.grades.size)
-    )
 
 
 def list_pairs(campaign: Campaign, live: CampaignSnapshot) -> list[ListedPair]:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.judgements.live import CampaignSnapshot
 from analysis.judgements.rows import (
     COUNTED,
     EXCLUDED,
@@ -188,6 +189,13 @@ class Labels:
     @property
     def n_labels(self) -> int:
         return len(self.labelled) + len(self.beyond)
+
+    @property
+    def n_relevant(self) -> int:
+        """Return the number of labels that are relevant on two grades."""
+        return int((self.binary.label[self.labelled] == 1).sum()) + sum(
+            label.binary for label in self.beyond
+        )
 
     def qrels(self, grades: str, topics: Container[str] | None = None) -> QrelsColumns:
         """Return the labels as qrels. grades: `graded` or `binary`. topics: the topics to include,
@@ -390,4 +398,23 @@ def make_campaign_qrels(campaign: Campaign, reference: str, name: str) -> QrelsC
     warnings = [SAMPLED_MESSAGE] if campaign.pool is not None and campaign.pool.is_sampled else []
     return replace(
         make_labels(campaign, wanted.choices).qrels(wanted.grades), name=name, warnings=warnings
+    )
+
+
+def cached_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
+    """Return the labels that an export with default options contains. They are computed again only
+    if judgements or adjudicated labels have changed."""
+    depends_on = (
+        live.newest,
+        live.audit,
+        campaign.threshold,
+        read_adjudications(campaign),
+        read_known_grades(campaign),
+    )
+    return live.derived("labels", lambda: _make_labels(campaign, live), depends_on=depends_on)
+
+
+def _make_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
+    return make_labels(
+        campaign, LabelChoices(), rows=live.rows, counted=lambda: live.table(campaign.grades.size)
     )

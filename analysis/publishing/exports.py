@@ -538,7 +538,7 @@ EXPORTS = {
         ),
         Export(
             "qrels-binary",
-            "Qrels, two grades",
+            "Qrels, relevant or not",
             "Each judgement is first made relevant or not relevant, then one label per pair.",
             "qrels-binary.txt",
             TEXT,
@@ -547,7 +547,7 @@ EXPORTS = {
         ),
         Export(
             "prels",
-            "Sampled pool, all grades",
+            "Prels, all grades",
             "TREC's prels: five columns, with strata.",
             "prels.txt",
             TEXT,
@@ -557,8 +557,8 @@ EXPORTS = {
         ),
         Export(
             "prels-binary",
-            "On two grades: relevant or not.",
-            "As relevant or not.",
+            "Prels, relevant or not",
+            "TREC's prels: five columns, with strata.",
             "prels-binary.txt",
             TEXT,
             _prels_writer("binary"),

@@ -159,7 +159,7 @@ class ExportOptionsForm(ChoicesForm):
 
 
 class RecipeForm(ChoicesForm):
-    name = forms.CharField(label=_("Recipe name"), max_length=200)
+    name = forms.CharField(label=_("Name"), max_length=200)
     documents = forms.BooleanField(
         label=_("Include document texts"),
         required=False,
@@ -170,7 +170,15 @@ class RecipeForm(ChoicesForm):
         required=False,
         help_text=_("Read them first. Annotators may have written names."),
     )
-    field_order = ("name",)
+    main_names = ("name", "documents", "notes")
+
+    @property
+    def main_fields(self) -> list[Any]:
+        return [self[name] for name in self.main_names]
+
+    @property
+    def option_fields(self) -> list[Any]:
+        return [self[name] for name in self.fields if name not in self.main_names]
 
     def plan(self) -> ReleasePlan:
         given = self.cleaned_data

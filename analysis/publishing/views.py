@@ -15,10 +15,12 @@ from django.urls import reverse
 from django.utils.http import content_disposition_header, urlencode
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from analysis.judgements.campaign_sample import is_sampled
+from analysis.judgements.labels import LabelChoices, Labels, cached_labels
 from analysis.judgements.live import get_snapshot
 from analysis.models import Recipe, Release
 from analysis.publishing import exports, import_job, payment, recipe_rankings, recipes
@@ -36,9 +38,11 @@ from pooling.platform.listing import ListPage
 from pooling.platform.page_files import render_page
 from pooling.selectors.jobs import make_job_view
 
+MAIN_EXPORTS = {True: ("prels", "prels-binary"), False: ("qrels", "qrels-binary")}
+"""The two recommended files by whether the pool is sampled."""
 EXPORT_GROUPS = (
-    (gettext_lazy("For evaluation"), ("qrels", "qrels-binary", "beir")),
-    (gettext_lazy("Sampled pool"), ("prels", "prels-binary", "sample")),
+    (gettext_lazy("Evaluation"), ("qrels", "qrels-binary", "beir")),
+    (gettext_lazy("Sampled or prioritised pool"), ("sample", "batches")),
     (
         gettext_lazy("Labels and judgements"),
         ("labels", "judgements", "excluded", "adjudications", "feedback"),
@@ -78,13 +82,66 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _group_exports(campaign: Campaign, query: str) -> list[tuple[str, list[Any]]]:
-    """Return the available files, grouped by title."""
-    offered = exports.available_exports(campaign)
+    """Return the available files without the two recommended ones, grouped by title."""
+    main = MAIN_EXPORTS[is_sampled(campaign)]
+    offered = {
+        name: export
+        for name, export in exports.available_exports(campaign).items()
+        if name not in main
+    }
     groups = [
         (str(title), [_export_context(offered[name], query) for name in names if name in offered])
         for title, names in EXPORT_GROUPS
     ]
     return [(title, files) for title, files in groups if files]
+
+
+def _main_files(
+    campaign: Campaign, choices: LabelChoices, query: str, labels: Labels
+) -> list[dict[str, object]]:
+    """Return the two recommended files, each with one line on its content."""
+    graded, binary = (exports.EXPORTS[name] for name in MAIN_EXPORTS[is_sampled(campaign)])
+    least = choices.threshold or campaign.threshold
+    names = {grade["value"]: grade["name"] for grade in campaign.scale}
+    words = [
+        _("One label per pair, grades 0 to %(highest)s, TREC format.") % {"highest": max(names)}
+        if not is_sampled(campaign)
+        else graded.words,
+        _("Relevant means “%(grade)s” or better.") % {"grade": names[least]},
+    ]
+    if choices == LabelChoices() and not is_sampled(campaign):
+        words[1] = _("%(n)s of %(all)s labels are relevant: “%(grade)s” or better.") % {
+            "n": f"{labels.n_relevant:,}",
+            "all": f"{labels.n_labels:,}",
+            "grade": names[least],
+        }
+    return [
+        _export_context(export, query) | {"words": said, "name": export.filename(campaign, choices)}
+        for export, said in zip((graded, binary), words, strict=True)
+    ]
+
+
+def _describe_labels(labels: Labels, n_pairs: int) -> dict[str, str]:
+    """Return how many labels there are, and how many pairs have none."""
+    missing = max(n_pairs - labels.n_labels, 0)
+    return {
+        "headline": ngettext(
+            "%(n)s label is ready to download.",
+            "%(n)s labels are ready to download.",
+            labels.n_labels,
+        )
+        % {"n": f"{labels.n_labels:,}"}
+        if labels.n_labels
+        else _("There are no labels yet."),
+        "missing": ngettext(
+            "%(n)s of %(all)s pairs has no label yet.",
+            "%(n)s of %(all)s pairs have no label yet.",
+            missing,
+        )
+        % {"n": f"{missing:,}", "all": f"{n_pairs:,}"}
+        if missing
+        else "",
+    }
 
 
 def _render_page(
@@ -99,13 +156,24 @@ def _render_page(
     query = urlencode(
         [(name, value) for name in chosen for value in request.GET.getlist(name) if value]
     )
+    choices = form.choices() if form.is_bound and form.is_valid() else LabelChoices()
+    live = get_snapshot(campaign)
+    labels = cached_labels(campaign, live)
+    recipes_shown = _recipe_contexts(campaign)
     context = {
         "campaign": campaign,
         "tab": "export",
         "form": form,
         "recipe_form": recipe_form,
-        "recipes": _recipe_contexts(campaign),
-        "said": form.choices().words() if form.is_bound and form.is_valid() else [],
+        "recipes": recipes_shown,
+        "releases": sorted(
+            (release for recipe in recipes_shown for release in recipe["built"]),
+            key=lambda release: release.created_at,
+            reverse=True,
+        ),
+        "said": choices.words(),
+        **_describe_labels(labels, len(live.pairs)),
+        "main_files": _main_files(campaign, choices, query, labels),
         "groups": _group_exports(campaign, query),
     }
     return render_page(request, "analysis/export.html", context, status=status)
@@ -197,15 +265,19 @@ def payment_file(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def new_recipe(request: HttpRequest, slug: str) -> HttpResponse:
+    """Save a recipe, and with the action `build` also build a release with it."""
     campaign = get_managed_campaign(request, slug)
     form = RecipeForm(request.POST, campaign=campaign, prefix="recipe")
     if form.is_valid():
         try:
             recipe = recipes.save_recipe(campaign, form.plan(), user=request.user)
+            if request.POST.get("action") == "build":
+                tasks.send(recipes.request_release(recipe, user=request.user))
         except CampaignError as error:
             form.add_error(None, str(error))
         else:
-            messages.success(request, _("Saved recipe %(name)s.") % {"name": recipe.name})
+            if request.POST.get("action") != "build":
+                messages.success(request, _("Saved recipe %(name)s.") % {"name": recipe.name})
             return redirect(f"{reverse('campaign-export', args=[slug])}#releases")
     return _render_page(request, campaign, ExportOptionsForm(campaign=campaign), form, status=400)
 

@@ -23,8 +23,9 @@ from django.views.decorators.http import require_POST, require_safe
 from analysis.dashboard import additional_judgements as previews
 from analysis.dashboard import label_list, method_effect
 from analysis.dashboard.annotators import list_annotators
-from analysis.dashboard.label_list import ListedPair, cached_labels
+from analysis.dashboard.label_list import ListedPair
 from analysis.dashboard.views.adjudication import pop_saved_label
+from analysis.judgements.labels import cached_labels
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from analysis.judgements.pairs import QUALIFICATION
 from annotation.models import Campaign

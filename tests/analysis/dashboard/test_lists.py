@@ -169,7 +169,7 @@ def test_reports_are_found_by_title_kind_and_state(campaign):
         return [report.title[-1] for report in listed(campaign, f"systems/{query}", "reports")]
 
     assert titles("") == list("6543210")
-    assert titles("?sort=seed&state=done") == list("123456")
+    assert titles("?sort=title&state=done") == list("123456")
     assert titles("?kind=unjudged") == ["3"]
     assert titles("?q=scores+5&measure=AP") == ["5"]
 

@@ -4,6 +4,7 @@ in the API and the commands."""
 from __future__ import annotations
 
 import hashlib
+import html
 import io
 import json
 import re
@@ -170,7 +171,7 @@ def test_the_page_asks_no_more_questions_when_there_are_more_annotators(
     client = manager_of(campaign)
     for _ in range(5):
         make_annotator(campaign)
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(25):
         client.get(f"/campaigns/{campaign.slug}/export/")
 
 
@@ -330,6 +331,37 @@ def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_a
     Job.objects.update(finished_at="2026-01-01T00:00:00Z")
     assert "Both recipes give every pair the same label" in page()
     assert Job.objects.filter(kind="compare recipes").count() == 3
+
+
+def test_one_press_saves_the_recipe_and_builds_its_release(campaign):
+    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/export/"
+    answer = client.post(address + "recipes/", recipe_data("public") | {"action": "build"})
+    assert answer.url == f"{address}#releases"
+    jobs.run_job(Job.objects.get(kind="build release").pk)
+    release = Release.objects.get()
+    assert release.recipe.name == "public"
+    assert f"{address}releases/{release.pk}.zip" in client.get(address).content.decode()
+    release.file.delete(save=False)
+
+
+def test_the_page_begins_with_the_two_files_that_everyone_wants(campaign):
+    page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/export/")
+    assert [file["name"] for file in page.context["main_files"]] == [
+        f"{campaign.slug}-qrels.txt",
+        f"{campaign.slug}-qrels-binary.txt",
+    ]
+    n_relevant = BINARY.count(" 1\n")
+    text = html.unescape(page.content.decode())
+    assert f"{len(GRADED.splitlines())} labels are ready to download." in text
+    assert f"{n_relevant} of {len(BINARY.splitlines())} labels are relevant" in text
+    others = [file["export"].name for _, files in page.context["groups"] for file in files]
+    assert sorted([*others, "qrels", "qrels-binary"]) == sorted(available_exports(campaign))
+
+
+def test_without_labels_the_page_says_so():
+    campaign = make_campaign()
+    page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/export/").content.decode()
+    assert "There are no labels yet." in page
 
 
 def test_a_release_of_one_campaign_is_not_found_under_another(campaign):
