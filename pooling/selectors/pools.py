@@ -97,16 +97,29 @@ KIND_NAMES = {
     PoolKind.ORDERED: gettext_lazy("Most likely relevant first"),
     PoolKind.SAMPLED: gettext_lazy("Sampled"),
 }
+KIND_NOTES = {
+    PoolKind.DEPTH: gettext_lazy(
+        "Top ranks first, for all topics. Scores are comparable down to every complete rank."
+    ),
+    PoolKind.ORDERED: gettext_lazy(
+        "Finds relevant documents sooner. Scores are comparable only when all pairs are judged."
+    ),
+    PoolKind.SAMPLED: gettext_lazy(
+        "A random sample with known probabilities. Scores are estimates with a 95% CI."
+    ),
+}
 
 
 @dataclass(frozen=True)
 class PoolingOption:
-    """A way of pooling the pairs of a preview. half_way: what can be concluded after half of the
-    judgements."""
+    """A way of pooling the pairs of a preview. share: of the pairs that are judged. half_way: what
+    can be concluded after half of the judgements."""
 
     kind: str
     name: str
+    note: str
     chosen: bool
+    share: float
     pairs: int
     judgements: int
     hours: float
@@ -119,7 +132,8 @@ def list_pooling_options(
     """Return every kind of pool that a preview's pairs can form."""
     return [
         PoolingOption(
-            *(one["kind"], str(KIND_NAMES[one["kind"]]), one["kind"] == report["kind"]),
+            *(one["kind"], str(KIND_NAMES[one["kind"]]), str(KIND_NOTES[one["kind"]])),
+            *(one["kind"] == report["kind"], one["pairs"] / max(1, report["facts"]["pairs"])),
             *(n := one["pairs"], n * judgements, n * judgements * seconds / 3600, one["half_way"]),
         )
         for one in report.get("ways", [])

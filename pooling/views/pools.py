@@ -158,6 +158,12 @@ def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
     judgements, seconds = (
         (cost.cleaned_data["judgements"], cost.cleaned_data["seconds"]) if valid else (3, 48.0)
     )
+    figures = (
+        pool_selectors.make_figures(job.report, judgements=judgements, seconds=seconds)
+        if job.state == job.State.DONE
+        else None
+    )
+    ways = pool_selectors.list_pooling_options(job.report, judgements=judgements, seconds=seconds)
     context = {
         "collection": collection,
         "tab": "pools",
@@ -166,15 +172,12 @@ def preview(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "cost_form": cost,
         "judgements": judgements,
         "seconds": seconds,
-        "found": pool_selectors.make_figures(job.report, judgements=judgements, seconds=seconds)
-        if job.state == job.State.DONE
-        else None,
+        "found": figures,
+        "chosen": next((way for way in ways if way.chosen), figures and figures.depths[-1]),
         "stages": pool_selectors.list_stages(job.report, judgements=judgements, seconds=seconds),
         "audit_percent": round(100 * job.report.get("making", {}).get("audit", 0), 6),
         "every_depth": pool_selectors.pairs_by_depth(job.report),
-        "ways": pool_selectors.list_pooling_options(
-            job.report, judgements=judgements, seconds=seconds
-        ),
+        "ways": ways,
     }
     return render_page(request, "pooling/pool_preview.html", context)
 

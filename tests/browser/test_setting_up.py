@@ -76,6 +76,7 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(
 
     # The slider says what the table of the server says, and the field follows it.
     slider, says = page.get_by_label("All depths"), page.locator(".depth-slider output")
+    page.get_by_text("Depths and runs").click()
     depths = page.get_by_role("region", name="Pairs per depth").locator("tbody tr")
     rows = [
         [cell.strip() for cell in row.locator("th, td").all_inner_texts()] for row in depths.all()
@@ -85,6 +86,8 @@ def test_from_files_to_an_open_campaign_in_at_most_fifteen_actions(
     expect(says).to_have_text(
         f"Depth 2: {rows[1][1]} pairs, {rows[1][4]} judgements, {rows[1][5]} hours"
     )
+    expect(page.get_by_role("heading", name=f"A pool of {rows[1][1]} pairs")).to_be_visible()
+    expect(page.locator(".big-numbers [data-figure=hours]")).to_have_text(rows[1][5])
     page.locator("#build-depth").fill("1")
     expect(says).to_contain_text(f"Depth 1: {rows[0][1]} pairs")
     hands.actions += 1  # the depth is chosen

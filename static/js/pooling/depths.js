@@ -1,5 +1,5 @@
 // The slider over the depths of a pool shows the cost of each without a request. Slider and depth
-// field follow each other.
+// field follow each other, and the cost follows the way of selecting pairs.
 
 import { locale, number, t } from "../words.js";
 
@@ -8,27 +8,35 @@ const hours = new Intl.NumberFormat(locale, {
   maximumFractionDigits: 1,
 });
 
-function ready(field) {
-  if (!field.hidden) return;
+function ready(form) {
+  const field = form.querySelector(".depth-slider");
+  if (!field?.hidden) return;
   const slider = field.querySelector("input");
   const says = field.querySelector("output");
   const depth = document.getElementById("build-depth");
-  const pairs = field.dataset.depths.split(" ").map(Number);
-  const draw = () => {
-    const n = pairs[slider.value - 1];
-    const judgements = n * Number(field.dataset.judgements);
-    const cost = hours.format(
-      (judgements * Number(field.dataset.seconds)) / 3600,
-    );
-    const figures = {
+  const perPair = document.getElementById("cost-judgements");
+  const seconds = document.getElementById("cost-seconds");
+  const pairs = form.dataset.depths.split(" ").map(Number);
+  const figuresOf = (share) => {
+    const n = Math.round(pairs[slider.value - 1] * share);
+    const judgements = n * perPair.value;
+    return {
       depth: slider.value,
       pairs: number(n),
       judgements: number(judgements),
-      hours: cost,
+      hours: hours.format((judgements * seconds.value) / 3600),
     };
+  };
+  const draw = () => {
+    const chosen = form.querySelector("[name=kind]:checked");
+    const share = Number(chosen?.dataset.share ?? 1);
+    for (const shown of form.querySelectorAll("[data-figure]")) {
+      const own = shown.closest("[data-share]")?.dataset.share;
+      shown.textContent = figuresOf(own ?? share)[shown.dataset.figure];
+    }
     says.textContent = t(
       "Depth {depth}: {pairs} pairs, {judgements} judgements, {hours} hours",
-      figures,
+      figuresOf(share),
     );
     slider.setAttribute("aria-valuetext", says.textContent);
   };
@@ -43,6 +51,9 @@ function ready(field) {
     slider.value = depth.value;
     draw();
   });
+  for (const cost of [perPair, seconds]) cost.addEventListener("input", draw);
+  for (const kind of form.querySelectorAll("[name=kind]"))
+    kind.addEventListener("change", draw);
   field.hidden = false;
   draw();
 }

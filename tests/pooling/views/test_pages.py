@@ -214,7 +214,20 @@ def test_the_preview_shows_pairs_per_depth_and_their_cost(signed_in, full):
         (1, 3, 6, 0.15),
         (2, 4, 8, 0.2),
     ]
-    assert "A pool of 4 pairs" in page
+    assert 'A pool of <span data-figure="pairs">4</span> pairs' in page
+
+
+def test_the_preview_offers_each_way_of_selecting_with_its_share(signed_in, full):
+    job = full.jobs.get(kind="preview pool")
+    answer = signed_in.get(reverse("pool-preview", args=[full.slug, job.pk]))
+    ways = answer.context["ways"]
+    assert [(way.kind, way.chosen) for way in ways] == [
+        ("depth", True),
+        ("ordered", False),
+        ("sampled", False),
+    ]
+    assert [way.share for way in ways] == [way.pairs / 4 for way in ways]
+    assert answer.context["chosen"] == ways[0]
 
 
 def test_a_pool_is_built_from_the_form_and_its_file_downloaded(signed_in, full):
