@@ -202,7 +202,10 @@ class Command(FileCommand):
             ubi_queries=ubi_queries,
             min_dwell=options.min_dwell,
         )
-        qrels = click_labels(counts, options)
+        try:
+            qrels = click_labels(counts, options)
+        except ValueError as error:
+            raise BadInput(f"{clicks}: {error}") from None
         for warning in [*counts.warnings, *qrels.warnings]:
             self.warn(f"{clicks}: {warning}")
         if output:

@@ -57,13 +57,19 @@ def estimate_pbm(counts: ClickCounts) -> NDArray[np.float64]:
 
     The most examined rank has examination 1, because only the product is known. Only ranks that
     clicked pairs shown at several ranks connect can be compared. Clicked pairs outside the
-    connected ranks with most impressions are undefined. Pairs never clicked are 0.
+    connected ranks with most impressions are undefined. Pairs never clicked are 0. Raises
+    ValueError if no ranks are connected, because then all pairs below one rank are undefined.
     """
     attractiveness = np.where(counts.clicks > 0, np.nan, 0.0)
     rows = np.flatnonzero((counts.clicks > 0)[counts.rank_pair])
     if not len(rows):
         return attractiveness
-    rows = rows[_is_connected(counts, rows)]
+    n_ranks, rows = len(np.unique(counts.rank[rows])), rows[_is_connected(counts, rows)]
+    if n_ranks > 1 and len(np.unique(counts.rank[rows])) == 1:
+        raise ValueError(
+            "the position-based model needs clicked documents that were shown at several ranks, and "
+            "this log has none that connect ranks; choose another click model"
+        )
     ranks, rank = np.unique(counts.rank[rows], return_inverse=True)
     pairs, pair = np.unique(counts.rank_pair[rows], return_inverse=True)
     shown, clicks = counts.rank_impressions[rows], counts.rank_clicks[rows]

@@ -60,7 +60,7 @@ def make_click_labels(
     Others: pairs never clicked get 0, clicked ones 1, plus one grade for each threshold that the
     estimate exceeds; thresholds are those of the model by default. Pairs without an estimate have
     no label, with a warning. Raises ValueError for thresholds that do not ascend or that no estimate
-    can exceed.
+    can exceed, and for a log that the model cannot be estimated from.
     """
     name = name or model
     clicked = counts.clicks > 0

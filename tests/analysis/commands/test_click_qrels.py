@@ -191,6 +191,17 @@ EVENTS = ubi_events(
 )
 
 
+TURNED = ubi_events(
+    *(
+        (action, query, document, place)
+        for query, order in (("q1", "ab"), ("q2", "ba"))
+        for place, document in enumerate(order, 1)
+        for action in ("impression", "click")
+    ),
+    ("impression", "q3", "c", 1),
+)
+
+
 def test_ubi_events_are_labelled_under_their_queries_or_under_topics(tmp_path: Path) -> None:
     events, topics = files(tmp_path, events=EVENTS, topics="7\tred shoes\n")
     target = tmp_path / "qrels.txt"
@@ -210,14 +221,14 @@ def test_ubi_events_are_labelled_under_their_queries_or_under_topics(tmp_path: P
         ("coec", "hats 0 c 0\nred_shoes 0 a 2\nred_shoes 0 b 1\n", [1.0, 2.0]),
         # last clicks / examinations: a 1 / 2, b 1 / 1, c never examined
         ("sdbn", "red_shoes 0 a 3\nred_shoes 0 b 3\n", [0.04, 0.3]),
-        # b was shown at rank 2 only, where no other clicked document was; a 1 / 2 at rank 1
-        ("pbm", "hats 0 c 0\nred_shoes 0 a 3\n", [0.04, 0.3]),
+        # a and b in turn at ranks 1 and 2, each clicked once at both
+        ("pbm", "hats 0 c 0\nred_shoes 0 a 3\nred_shoes 0 b 3\n", [0.04, 0.3]),
     ],
 )
 def test_each_click_model_gives_qrels(
     tmp_path: Path, model: str, labels: str, thresholds: list[float]
 ) -> None:
-    (events,) = files(tmp_path, events=EVENTS)
+    (events,) = files(tmp_path, events=TURNED if model == "pbm" else EVENTS)
     target = tmp_path / "qrels.txt"
     found = run("click_qrels", events, "--click-model", model, "--output", str(target))
     assert target.read_text() == labels
@@ -225,10 +236,11 @@ def test_each_click_model_gives_qrels(
 
 
 def test_options_that_a_log_or_model_does_not_have_are_refused(tmp_path: Path) -> None:
-    log, events, shown = files(tmp_path, log=LOG, events=EVENTS, shown=SHOWN)
+    log, events, shown = files(tmp_path, log=LOG + "s3\tt\ta\t1\t1\n", events=EVENTS, shown=SHOWN)
     for arguments, says in [
         ([log, "--min-dwell", "3"], "--ubi-queries and --min-dwell are for UBI events"),
         ([events, "--shown", shown], "--shown is for tables of clicks"),
+        ([log, "--click-model", "pbm"], "choose another click model"),
         ([log, "--thresholds", "0.5,2"], "a threshold of 2 for dctr, expected rates from 0 to 1"),
     ]:
         status, out, err = refused("click_qrels", *arguments)

@@ -217,12 +217,26 @@ def test_pbm_by_hand() -> None:
 
 
 def test_pbm_is_undefined_at_ranks_that_no_clicked_document_connects() -> None:
-    """With one fixed ranking, examination and attractiveness cannot be separated below the rank with
-    most impressions."""
-    counts = tally([Session("t", ["a", "b", "c"], {"a", "b"})] * 3 + [Session("t", ["a"], set())])
-    assert by_pair(counts, estimate_pbm(counts)) == pytest.approx(
-        {("t", "a"): 0.75, ("t", "b"): np.nan, ("t", "c"): 0}, nan_ok=True, abs=1e-4
+    """a connects ranks 1 and 2. c is clicked at rank 3 only."""
+    counts = tally(
+        [
+            *repeat(["a"], "a", 50, 100),
+            *repeat(["x", "a"], "a", 25, 100),
+            Session("t", ["x", "y", "c"], {"c"}),
+        ]
     )
+    assert by_pair(counts, estimate_pbm(counts)) == pytest.approx(
+        {("t", "a"): 0.5, ("t", "c"): np.nan, ("t", "x"): 0, ("t", "y"): 0}, nan_ok=True, abs=1e-4
+    )
+
+
+def test_pbm_refuses_a_log_with_one_fixed_ranking() -> None:
+    """Examination and attractiveness cannot be separated."""
+    counts = tally([Session("t", ["a", "b", "c"], {"a", "b"})] * 3)
+    with pytest.raises(
+        ValueError, match="needs clicked documents that were shown at several ranks"
+    ):
+        make_click_labels(counts, "pbm")
 
 
 def test_a_log_without_a_click_has_labels_of_grade_0_or_none() -> None:
@@ -242,15 +256,10 @@ def test_a_threshold_above_1_is_refused_if_no_estimate_exceeds_it(model: str) ->
 
 @pytest.mark.data
 def test_the_simulated_log_of_nfcorpus_has_estimates_where_they_are_defined(data_folder) -> None:
-    """Each topic has one fixed ranking, so only rank 1 has an estimate by the position-based model,
-    its click-through rate."""
+    """Each topic has one fixed ranking."""
     folder = data_folder / "nfcorpus" / "sim-clicks"
     counts = read_clicks(str(folder / "clicks.tsv.gz"), shown=str(folder / "shown.tsv.gz"))
-    at_top = counts.rank_pair[(counts.rank == 1) & (counts.rank_clicks > 0)]
-    pbm = estimate_pbm(counts)
-    np.testing.assert_allclose(
-        pbm[at_top], counts.clicks[at_top] / counts.impressions[at_top], atol=1e-4
-    )
-    assert np.isnan(pbm).sum() == (counts.clicks > 0).sum() - len(at_top)
+    with pytest.raises(ValueError, match="choose another click model"):
+        estimate_pbm(counts)
     assert not np.isnan(estimate_coec(counts)).any()
     assert (np.isnan(estimate_sdbn(counts)) == (counts.clicks + counts.skipped == 0)).all()
