@@ -58,12 +58,9 @@ EXPORT_GROUPS = (
             "quepid-detailed",
             "quepid-general",
             "crowd-kit",
-            "opensearch",
-            "rank-eval",
-            "ltr",
-            "label-csv",
         ),
     ),
+    (gettext_lazy("For search engines"), ("opensearch", "rank-eval", "ltr", "label-csv")),
 )
 
 
