@@ -270,7 +270,7 @@ def test_less_depth_is_pulled_shown_and_taken_back_also_when_all_else_is_judged(
         270,
         0,
     )
-    assert "Judged to rank 4." in text_of(client.get(f"/campaigns/{campaign.slug}/"))
+    assert "Judging stops at rank 4." in text_of(client.get(f"/campaigns/{campaign.slug}/"))
     for _ in range(2):
         other = make_annotator(campaign)
         for _ in range(90):
