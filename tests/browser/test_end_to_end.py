@@ -154,7 +154,7 @@ def test_from_files_to_qrels_with_two_annotators(
     # The campaign, step by step.
     page.goto("/campaigns/new")
     page.get_by_label("Name", exact=True).fill("Spring 2026")
-    page.get_by_label("Collection").select_option(label="Health questions")
+    page.get_by_label("Collection", exact=True).select_option(label="Health questions")
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("link", name="Continue").click()
     page.get_by_role("button", name="Save and continue").click()
