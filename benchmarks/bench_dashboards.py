@@ -42,8 +42,8 @@ N_PAIRS, N_JUDGEMENTS, N_ANNOTATORS, N_TOPICS, DEPTH = 29_581, 38_810, 135, 1_13
 LIMITS_MS, FIRST_MS = {1: 300.0, 10: 1000.0}, {1: 1000.0, 10: 10_000.0}
 MANAGERS, EVERY_S, PER_S = 10, 3.0, 10.0
 PAGES = {
-    "Progress": "",
-    "figures of Progress": "live",
+    "Overview": "",
+    "figures of the overview": "live",
     "People": "people/",
     "one annotator": "people/A007/",
     "Quality": "agreement/",
@@ -98,6 +98,7 @@ def fill_database(times: int) -> None:
         collection=collection,
         pool=pool,
         state="open",
+        n_pairs=n_pairs,
         target_per_annotator=0,
         deadline=now + timedelta(days=9),
     )
@@ -113,6 +114,7 @@ def fill_database(times: int) -> None:
             role="annotator",
             pseudonym=f"A{i:03d}",
             seed=i,
+            n_judged=n_judgements // N_ANNOTATORS,
             last_seen=now,
         )
         for i, user in enumerate(users)
