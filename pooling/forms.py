@@ -130,6 +130,11 @@ class RunForm(forms.ModelForm):
         labels = {"submitted_on": _("Date"), "baseline": _("Baseline of the organisers")}
         help_texts = {"group": _("Group that submitted the run.")}
 
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **named)
+        n_lines = self.instance.description.count("\n") + 1  # an ir_metadata head has many
+        self.fields["description"].widget.attrs["rows"] = min(max(n_lines, 3), 16)
+
 
 class PercentagesField(forms.CharField):
     """Percentages separated by spaces or commas, converted to shares."""

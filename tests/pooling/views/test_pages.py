@@ -72,6 +72,16 @@ def test_notes_stand_on_the_card_without_asking_for_a_look(signed_in, collection
     assert "to look at" not in page
 
 
+def test_the_page_of_a_run_shows_its_ir_metadata_in_full(signed_in, collection, manager):
+    lines = [f"key{n}: value" for n in range(6)]
+    head = "".join(f"# {one}\n" for one in ("ir_metadata.start", *lines, "ir_metadata.end"))
+    bring_in(collection, "run", head + RUN_A, name="a.run", user=manager)
+    row = Run.objects.get()
+    page = signed_in.get(reverse("run", args=[collection.slug, row.pk])).content.decode()
+    assert "\n".join(lines) in page
+    assert 'rows="6"' in page
+
+
 def test_several_files_without_script_become_several_jobs(signed_in, collection):
     files = [
         SimpleUploadedFile(f"{i}.run", RUN_A.replace("A\n", f"{i}\n").encode()) for i in range(3)
