@@ -2,7 +2,7 @@
 read every row again.
 
 Judgements are only ever added. A change of existing ones or of pairs (exclusions, settings, the
-pool) adds a row to the audit trail, and then everything is read again. Snapshots are immutable, so
+pool) adds a row to the audit log, and then everything is read again. Snapshots are immutable, so
 the statistics of one page are consistent.
 """
 

@@ -150,7 +150,7 @@ def write_payment(campaign: Campaign, rate: PayRate, out: IO[str]) -> int:
 
 
 def export_payment_text(campaign: Campaign, rate: PayRate, *, actor: User | None) -> str:
-    """Return the complete file and record the export in the audit trail."""
+    """Return the complete file and record the export in the audit log."""
     text = io.StringIO()
     with snapshot():
         write_payment(campaign, rate, text)

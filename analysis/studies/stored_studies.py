@@ -168,7 +168,7 @@ def run_study(work: ClaimedJob) -> dict[str, Any]:
 
 def open_for_download(row: Report, user: Any) -> tuple[str, IO[bytes]]:
     """Return the name and the open zip file. A campaign's study contains its judgements, so the
-    download is recorded in its audit trail. Raises Http404 until the study is made."""
+    download is recorded in its audit log. Raises Http404 until the study is made."""
     if ZIP_NAME not in row.files:
         raise Http404("The study is not finished yet.")
     if row.campaign is not None:

@@ -1,4 +1,4 @@
-"""Actions of the audit trail, with the codes that are stored and the words that are shown. Each
+"""Actions of the audit log, with the codes that are stored and the words that are shown. Each
 action is one row here."""
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ def make_template(text: str, name: str) -> PromptTemplate:
     """Create a custom template. Raises ValueError if a placeholder is missing or unknown."""
     template = Template(text)
     if not template.is_valid():
-        raise ValueError("a $ that begins no placeholder; write $$ for the sign itself")
+        raise ValueError("a $ that is not part of a placeholder; write $$ for a dollar sign")
     names = set(template.get_identifiers())
     known = {"query", "need", "guidelines", "scale", "document"}
     if missing := [name for name in REQUIRED_PLACEHOLDERS if name not in names]:

@@ -1,4 +1,4 @@
-"""Campaigns, their guidelines and their audit trail."""
+"""Campaigns, their guidelines and their audit log."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ class GuidelineVersion(models.Model):
 
 
 class AuditEvent(models.Model):
-    """An entry of the audit trail: who changed what, and when. Rows are only added."""
+    """An entry of the audit log: who changed what, and when. Rows are only added."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.CASCADE, related_name="audit")
     actor = models.ForeignKey(

@@ -119,10 +119,10 @@ def count_unread_answers(members: QuerySet[Membership]) -> dict[int, int]:
 
 
 def find_wrong_use_counts(campaign: Campaign) -> dict[int, int]:
-    """Return the number of uses of each invitation according to the audit trail, if the stored
+    """Return the number of uses of each invitation according to the audit log, if the stored
     number differs.
 
-    Earlier versions did not record the invitation in the audit trail. Their invitations may
+    Earlier versions did not record the invitation in the audit log. Their invitations may
     therefore have more uses than recorded. After an upgrade, newer invitations may also have as
     many additional uses as there are joins without a recorded invitation.
     """
@@ -156,7 +156,7 @@ def _invitation_faults(campaign: Campaign) -> list[str]:
     wrong = find_wrong_use_counts(campaign)
     rows = campaign.invitations.filter(pk__in=wrong).order_by("pk")
     return [
-        f"invitation {row.pk} ({row}): {row.n_uses} uses by the counter, {wrong[row.pk]} by the audit trail"
+        f"invitation {row.pk} ({row}): {row.n_uses} uses by the counter, {wrong[row.pk]} by the audit log"
         for row in rows
     ]
 

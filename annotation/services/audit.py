@@ -1,4 +1,4 @@
-"""The audit trail. Every service that changes something adds a row."""
+"""The audit log. Every service that changes something adds a row."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotation.models import AuditEvent, Campaign
 def record_event(
     campaign: Campaign, actor: User | None, action: AuditAction, subject: str = "", **details: Any
 ) -> None:
-    """Add a row to the audit trail. actor: None for the software itself or a command of the
+    """Add a row to the audit log. actor: None for the software itself or a command of the
     operator."""
     AuditEvent.objects.create(
         campaign=campaign, actor=actor, action=action, subject=subject[:200], details=details

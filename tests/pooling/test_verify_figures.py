@@ -266,7 +266,7 @@ def test_how_often_an_invitation_was_used_is_what_the_audit_trail_says(installat
     for invitation, spoiled, so in ((link, 5, 2), (link, 0, 2), (personal, 0, 1)):
         rows = Invitation.objects.filter(pk=invitation.pk)
         rows.update(n_uses=spoiled)
-        assert f"{spoiled} uses by the counter, {so} by the audit trail" in only(verify())
+        assert f"{spoiled} uses by the counter, {so} by the audit log" in only(verify())
         assert rows.get().n_uses == spoiled
         assert verify("--fix")[0] == 0
         assert rows.get().n_uses == so
@@ -284,7 +284,7 @@ def test_an_invitation_that_the_trail_does_not_name_may_have_been_used_more_ofte
     assert Invitation.objects.get().n_uses == 2
     assert verify() == AGREES
     Invitation.objects.update(n_uses=0)
-    assert "0 uses by the counter, 1 by the audit trail" in only(verify())
+    assert "0 uses by the counter, 1 by the audit log" in only(verify())
 
 
 def test_a_use_by_a_process_of_the_version_before_in_the_middle_of_an_upgrade_is_not_one_too_many(
@@ -298,7 +298,7 @@ def test_a_use_by_a_process_of_the_version_before_in_the_middle_of_an_upgrade_is
     )
     assert verify() == AGREES
     Invitation.objects.update(n_uses=3)
-    assert "3 uses by the counter, 1 by the audit trail" in only(verify())
+    assert "3 uses by the counter, 1 by the audit log" in only(verify())
 
 
 @pytest.mark.long

@@ -42,7 +42,7 @@ KIND_CHOICES = [
     (
         Pair.Kind.GOLD,
         gettext_lazy("Gold"),
-        gettext_lazy("known grade; spread over each annotator's sequence, not visible as such"),
+        gettext_lazy("known grade; mixed unmarked into each annotator's sequence"),
     ),
     (
         Pair.Kind.EVERYONE,

@@ -1,4 +1,4 @@
-"""Pages of annotators' closing feedback and of the audit trail."""
+"""Pages of annotators' closing feedback and of the audit log."""
 
 from __future__ import annotations
 

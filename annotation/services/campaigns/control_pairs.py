@@ -27,7 +27,7 @@ from assay.formats.qrels import load_qrels
 from pooling.models import Qrels
 
 MAX_FROM_FILE = 1000
-"""Maximum number of control pairs added at once, because each adds a row to the audit trail."""
+"""Maximum number of control pairs added at once, because each adds a row to the audit log."""
 DEFAULT_PASS_SHARE = 0.7
 """Default share of qualification pairs that must be correct to pass."""
 

@@ -67,7 +67,7 @@ def withdraw_pairs(pool: Pool, entries: Sequence[int]) -> None:
 
 
 def log_renaming(thing: Run | Pool, before: str, user: Any) -> None:
-    """Record the renaming of a run or pool in the audit trail of every campaign that shows its
+    """Record the renaming of a run or pool in the audit log of every campaign that shows its
     name."""
     actor = user if user is not None and user.is_authenticated else None
     if isinstance(thing, Run):

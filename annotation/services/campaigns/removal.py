@@ -29,7 +29,7 @@ def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
     of judgements.
 
     Collection, pool and accounts are kept. Refused while the campaign is open or paused, because
-    answers may still arrive. The audit trail is deleted with the campaign, and the log records the
+    answers may still arrive. The audit log is deleted with the campaign, and the log records the
     user who deleted it.
     """
     name, slug = campaign.name, campaign.slug

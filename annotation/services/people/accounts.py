@@ -361,7 +361,7 @@ def send_message(*, membership: Membership, text: str, actor: User | None) -> Me
 
 
 def write_note(membership: Membership, text: str, *, actor: User | None) -> None:
-    """Save the managers' note on an annotator. An empty text removes it. The audit trail records
+    """Save the managers' note on an annotator. An empty text removes it. The audit log records
     the change but not the text."""
     text = text.strip()[:MAX_NOTE]
     if membership.note != text:

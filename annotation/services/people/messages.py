@@ -186,7 +186,7 @@ def request_reminders(
 
 @jobs.register_job_kind(REMINDERS, unit="emails", resumes=True)
 def send_reminders(work: ClaimedJob) -> dict[str, Any]:
-    """Send the reminders of a job. Each is recorded in the audit trail before it is sent, so that
+    """Send the reminders of a job. Each is recorded in the audit log before it is sent, so that
     an interrupted job sends none twice. Returns the result of `deliver_reminders`."""
     asked = work.parameters
     campaign = Campaign.objects.get(pk=work.campaign_id)

@@ -34,7 +34,7 @@ def acknowledge_guideline(annotator: Membership, number: int) -> None:
 
 
 def record_consent(annotator: Membership) -> None:
-    """Record the agreement to the campaign's terms, once, with a row in the audit trail."""
+    """Record the agreement to the campaign's terms, once, with a row in the audit log."""
     if Membership.objects.filter(pk=annotator.pk, consented_at=None).update(
         consented_at=timezone.now()
     ):

@@ -38,7 +38,9 @@ class PoolOptions(RunFiles):
 def add_pool_options(parser: ArgumentParser, options: type) -> None:
     """Add RUN..., --only-topics and the options."""
     parser.add_argument("runs", metavar="RUN", nargs="+", help="run files; - reads standard input")
-    parser.add_argument("--only-topics", metavar="FILE", help="file of the only topics to pool")
+    parser.add_argument(
+        "--only-topics", metavar="FILE", help="file of the topics to pool (default: all)"
+    )
     add_options(parser, options)
 
 

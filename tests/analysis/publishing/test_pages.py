@@ -1,4 +1,4 @@
-"""The export page and its files: who may, what arrives, and that it is in the audit trail; the same
+"""The export page and its files: who may, what arrives, and that it is in the audit log; the same
 in the API and the commands."""
 
 from __future__ import annotations

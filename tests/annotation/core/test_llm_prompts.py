@@ -80,7 +80,7 @@ def test_a_template_of_ones_own_needs_what_the_judge_must_see() -> None:
     for text, problem in (
         ("$query $scale", "document missing"),
         ("$query $scale $document $rank", "rank is unknown"),
-        ("$query $", "begins no placeholder"),
+        ("$query $", "is not part of a placeholder"),
     ):
         with pytest.raises(ValueError, match=problem):
             make_template(text, "mine")
