@@ -12,6 +12,7 @@ from annotation.views import (
     people,
     questions,
     results_access,
+    search,
     single_sign_on,
 )
 
@@ -35,6 +36,7 @@ urlpatterns = [
     path("judge/<slug:slug>/history", judging.history, name="judge-history"),
     path("judge/<slug:slug>/build", judging.current_build, name="judge-build"),
     # Creating and changing campaigns
+    path("search", search.page, name="search"),
     path("campaigns/", campaigns.index, name="campaigns"),
     path("campaigns/new", campaign_creation.new, name="campaign-new"),
     path("campaigns/<slug:slug>/settings/", campaigns.settings, name="campaign-settings"),

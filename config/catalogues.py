@@ -46,6 +46,7 @@ MANAGER_PATHS = (
         "templates/api_docs",
         "templates/_delete_form",
         "templates/_list_",
+        "templates/_search_",
         "templates/_shape",
     ),
     *(
@@ -63,7 +64,7 @@ MANAGER_PATHS = (
     ),
     *(
         f"templates/annotation/{name}"
-        for name in ("guideline", "llm_judge", "readers", "remind", "welcome")
+        for name in ("guideline", "llm_judge", "readers", "remind", "search", "welcome")
     ),
     *("analysis/", "config/", "pooling/", "annotation/", "static/js/manage/", "static/js/pooling/"),
 )

@@ -60,6 +60,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "judge-try": ("manager", "/judge/try-judging/try", 200),
     "judge-history": ("annotator", "/judge/try-judging/history", 200),
     "campaigns": ("manager", "/campaigns/", 200),
+    "search": ("manager", "/search?q=csv", 200),
     "campaign-new": ("manager", "/campaigns/new", 200),
     **{f"campaign-step {key} draft": ("manager", f"{DRAFT}settings/{key}/", 200) for key in STEPS},
     **{f"campaign-step {key}": ("manager", f"{CAMPAIGN}settings/{key}/", 200) for key in STEPS[2:]},

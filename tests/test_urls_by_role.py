@@ -126,6 +126,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-judging-feedback": ("post", API_JUDGING),
     # campaigns
     "campaigns": ("get", SIGNED_IN),
+    "search": ("get", SIGNED_IN),
     "campaign-new": ("get", "302 403 403 200 200"),
     "campaign-settings": ("get", CAMPAIGN_POST),
     "campaign-step": ("get", CAMPAIGN),

@@ -60,12 +60,44 @@ document.addEventListener("click", (event) => {
   const theme = target?.closest("[data-theme-choice]");
   if (theme) setTheme(theme.dataset.themeChoice);
   const opener = target?.closest("[data-dialog]");
-  if (opener) document.getElementById(opener.dataset.dialog)?.showModal();
+  if (opener) openDialog(opener, event);
   if (target?.closest("[data-close]")) target.closest("dialog")?.close();
   const copier = target?.closest("[data-copy], [data-copy-text]");
   if (copier) copy(copier);
   for (const menu of document.querySelectorAll("details.menu[open]"))
     if (!menu.contains(target)) menu.open = false;
+});
+
+// A link with data-dialog opens the dialog in place of its page.
+function openDialog(opener, event) {
+  event.preventDefault();
+  document.getElementById(opener.dataset.dialog)?.showModal();
+}
+
+// Ctrl-K and / open the search, arrow keys move through its results.
+document.addEventListener("keydown", (event) => {
+  const search = document.getElementById("search-dialog");
+  if (!search) return;
+  const typing = event.target.closest?.("input, textarea, select, dialog");
+  const letter = event.key.toLowerCase();
+  if (
+    ((event.ctrlKey || event.metaKey) && letter === "k" && !event.shiftKey) ||
+    (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey)
+  ) {
+    event.preventDefault();
+    if (!search.open) search.showModal();
+  } else if (
+    search.open &&
+    (event.key === "ArrowDown" || event.key === "ArrowUp")
+  ) {
+    const stops = [...search.querySelectorAll("input, a")];
+    const step = event.key === "ArrowDown" ? 1 : -1;
+    const next = stops[stops.indexOf(document.activeElement) + step];
+    if (next) {
+      event.preventDefault();
+      next.focus();
+    }
+  }
 });
 
 document.addEventListener("keydown", (event) => {

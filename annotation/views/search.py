@@ -1,0 +1,22 @@
+"""Search over what a manager may see."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from annotation.selectors.search import search
+from pooling.permissions import SignedInRequest
+
+
+@login_required
+@require_safe
+def page(request: SignedInRequest) -> HttpResponse:
+    """Show the results. The dialog in the head of every page fetches the same page as one types,
+    and takes the list out of it."""
+    words = request.GET.get("q", "")[:200]
+    return render(
+        request, "annotation/search.html", {"words": words, "groups": search(request.user, words)}
+    )
