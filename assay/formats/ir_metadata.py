@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 
+from assay.formats.streams import Source, iterate_lines
+
 START, END = "# ir_metadata.start", "# ir_metadata.end"
 MAX_HEAD_BYTES = 1 << 16
 """Maximum size in bytes of the lines before the first result in which a head is searched."""
@@ -26,6 +28,16 @@ def extract_metadata(comments: str) -> tuple[str, int]:
     if not head or not text:
         return "", 0
     return text, sum(line.lstrip().startswith("#") for line in head[0].split("\n"))
+
+
+def find_metadata(path: Source) -> str:
+    """Return the text of a run file's head, or an empty string."""
+    comments = ""
+    for _, line in iterate_lines(path):
+        if (line.strip() and not line.lstrip().startswith("#")) or len(comments) > MAX_HEAD_BYTES:
+            break
+        comments += line + "\n"
+    return extract_metadata(comments)[0]
 
 
 def format_head(metadata: str) -> str:

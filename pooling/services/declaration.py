@@ -20,6 +20,7 @@ from django.core.files.base import File
 from django.db import connection
 from django.utils.translation import gettext as _
 
+from assay.formats.ir_metadata import find_metadata
 from assay.formats.pool import read_pool, sort_pool
 from assay.formats.qrels import load_qrels, read_qrels, write_qrels
 from assay.formats.runs import read_run
@@ -216,6 +217,8 @@ def _plan_rows(plan: CollectionPlan, before: Mapping[str, Any], name: str) -> No
     for number, row in enumerate(plan.said.get(name, [])):
         place, old = ("collection", name, number), row_of.get(row[identity])
         path = plan.file(row["file"], (*place, "file")) if row["file"] else None
+        if kind == "run" and path is not None and not row["description"]:
+            row = {**row, "description": find_metadata(path)}
         if old is not None:
             same = {part: row[part] for part in ("file", "order", "lenient") if part in row}
             changes = list_changes({name: [{**old, **same}]}, {name: [row]}, [key], "collection")

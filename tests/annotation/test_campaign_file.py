@@ -190,6 +190,15 @@ def test_a_file_makes_collection_pool_and_campaign_and_again_it_changes_nothing(
     assert campaign.audit.count() == n_events
 
 
+def test_the_ir_metadata_of_a_run_is_its_description_and_again_it_changes_nothing(folder):
+    head = "# ir_metadata.start\n# method:\n#   automatic: true\n# ir_metadata.end\n"
+    (folder / "a.run").write_text(head + FILES["a.run"], encoding="utf-8")
+    applied(folder)
+    run = Collection.objects.get(slug="small").runs.get(tag="A")
+    assert run.description == "method:\n  automatic: true"
+    assert applied(folder) == []
+
+
 def test_exported_with_its_files_and_applied_to_an_empty_installation_it_gives_the_same_export(
     folder, tmp_path
 ):
