@@ -107,16 +107,17 @@ def test_systems_says_that_scores_are_estimates(collection, signed_in_page, phot
     photograph(page, "systems-sampled")
 
 
-def test_progress_and_systems_show_a_look_at_whether_judging_may_stop(
+def test_results_show_an_interim_check_whether_judging_may_stop(
     settings, tmp_path, signed_in_page, photograph
 ):
     campaign = make_judged(settings, tmp_path)
     page = signed_in_page(User.objects.get(username="owner"))
-    page.goto(reverse("campaign", args=[campaign.slug]))
+    page.goto(reverse("campaign-systems", args=[campaign.slug]))
     page.get_by_role("button", name="Run interim check").click()
     expect(page.get_by_text("An interim check is running")).to_be_visible()
     do_waiting()
     page.goto(reverse("campaign-systems", args=[campaign.slug]))
+    page.get_by_role("region", name="Can we stop judging?").get_by_text("Details").click()
     expect(page.get_by_text("audit pairs, about")).to_be_visible()
     expect(page.get_by_text("Interim check 1 of at most 10")).to_be_visible()
     photograph(page, "systems-stopping")

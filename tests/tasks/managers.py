@@ -122,7 +122,7 @@ def disputed(hands: Hands) -> None:
 
 def another_recipe(hands: Hands) -> None:
     open_campaign(hands, "Export")
-    hands.click("button", "Show what differs")
+    hands.click("button", "Compare recipes")
     expect(
         hands.page.get_by_role("region", name="Rankings of systems").locator("tbody tr").first
     ).to_be_visible(timeout=JOB_MS)
@@ -139,7 +139,7 @@ def picture_for_the_paper(hands: Hands) -> None:
     open_campaign(hands, "Results")
     figure = hands.page.locator("figure").filter(has=hands.page.locator("svg[role=img]")).first
     figure.wait_for(timeout=JOB_MS)
-    hands.touch(figure.locator("summary"))
+    hands.touch(figure.locator(".part-files summary"))
     link = figure.get_by_role("link", name=re.compile("^SVG"))
     assert hands.take(link).suggested_filename.endswith(".svg")
 
