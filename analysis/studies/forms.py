@@ -18,6 +18,8 @@ from annotation.models import Campaign
 from assay.options import DeclaredOption
 from pooling.models import Collection, Qrels
 
+SHOWN_KEYS = ("title", "measures", "correction")
+"""Keys whose fields are not folded."""
 CHOICE_KEYS = ("runs", "qrels", "clicks")
 
 
@@ -138,7 +140,10 @@ class StudyForm(forms.Form):
         return [self[name] for name in self.uploads]
 
     def option_fields(self) -> list[Any]:
-        return [self[name] for name in self.values]
+        return [self[name] for name in self.values if name in SHOWN_KEYS]
+
+    def further_fields(self) -> list[Any]:
+        return [self[name] for name in self.values if name not in SHOWN_KEYS]
 
 
 def field_label(name: str) -> str:
@@ -146,23 +151,30 @@ def field_label(name: str) -> str:
 
 
 def option_field(key: DeclaredOption) -> forms.Field:
+    of: DeclaredOption | None = key.about.more["of"]
+    usual = key.default if of is None or of.default in (None, (), False) else of.default
     common: dict[str, Any] = {
-        "label": field_label(key.name),
-        "help_text": key.about.help,
+        "label": of.about.label if of else field_label(key.name),
+        "help_text": of.about.hint if of else key.about.help,
         "required": False,
         "initial": key.default,
     }
     least = key.about.least
     if key.values:
         return forms.ChoiceField(
-            choices=[("", _("default")), *((value, value) for value in key.values)], **common
+            choices=[
+                ("", _("default: %(value)s") % {"value": usual} if usual else _("default")),
+                *((value, value) for value in key.values),
+            ],
+            **common,
         )
     if key.kind == "whole":
-        return forms.IntegerField(
+        field: forms.Field = forms.IntegerField(
             min_value=None if least is None else int(least), max_value=2**62, **common
         )
+        return with_placeholder(field, usual)
     if key.kind == "number":
-        return forms.FloatField(min_value=least, **common)
+        return with_placeholder(forms.FloatField(min_value=least, **common), usual)
     if key.kind == "flag":
         return forms.BooleanField(**common)
     if key.kind == "names":
@@ -175,7 +187,14 @@ def option_field(key: DeclaredOption) -> forms.Field:
             widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
             **common,
         )
-    return forms.CharField(max_length=400, **common)
+    return with_placeholder(forms.CharField(max_length=400, **common), usual)
+
+
+def with_placeholder(field: forms.Field, usual: Any) -> forms.Field:
+    """Show the default of an empty field."""
+    if usual not in (None, ""):
+        field.widget.attrs["placeholder"] = str(usual)
+    return field
 
 
 class LinesField(forms.CharField):

@@ -20,6 +20,9 @@ from analysis.systems.selectors import visible_rows
 
 ZIP_NAME = "study.zip"
 
+SECTION_PATTERN = re.compile(r"<section([^>]*)><h2>(.*?)</h2>(.*?)</section>", re.DOTALL)
+FOLDED_SECTION = r"<section\1><details><summary><h2>\2</h2></summary>\3</details></section>"
+
 
 def visible_studies(request_or_user: Any) -> QuerySet[Report]:
     """Return studies of the campaigns and collections that the user manages."""
@@ -58,8 +61,10 @@ def describe_study(row: Report) -> dict[str, Any]:
 
 
 def report_body(row: Report) -> str:
-    """Return the body of `report.html` without its heading and the links to single files, which the
-    page shows itself."""
+    """Return the body of `report.html` without its heading, which the page shows itself. Sections
+    after the first are folded."""
     text = read_study_file(row, "report.html").decode()
     inner = text.partition("<main>")[2].rpartition("</main>")[0]
-    return re.sub(r"<h1>.*?</h1>", "", inner, count=1, flags=re.DOTALL)
+    body = re.sub(r"<h1>.*?</h1>", "", inner, count=1, flags=re.DOTALL)
+    first, end, rest = body.partition("</section>")
+    return first + end + SECTION_PATTERN.sub(FOLDED_SECTION, rest)

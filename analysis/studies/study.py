@@ -29,16 +29,20 @@ def setting(
     *,
     least: float | None = None,
     choices: Sequence[str] = (),
+    of: DeclaredOption | None = None,
 ) -> DeclaredOption:
     """Declare an input of the TOML file.
 
     kind: file, files (patterns, sorted by name), named (a table `name = file`), names (a table
     `name = words`), whole, number, text, texts or flag. help: one sentence. least: minimum of a
-    number.
+    number. of: the option of an analysis that it sets.
     """
     words = tuple((one, one) for one in choices)
     return DeclaredOption(
-        name, str, default, Option(name, help=help, choices=words, least=least, kind=kind)
+        name,
+        str,
+        default,
+        Option(name, help=help, choices=words, least=least, kind=kind, more={"of": of}),
     )
 
 
@@ -53,6 +57,7 @@ def settings_from(options: type, *names: str) -> tuple[DeclaredOption, ...]:
             " ".join(filter(None, (_describe(one), one.about.hint))),
             least=one.about.least,
             choices=one.values,
+            of=one,
         )
         for one in list_options(options, *names)
     )
