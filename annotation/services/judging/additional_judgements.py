@@ -62,8 +62,8 @@ def no_addition_reason(pair: Pair, n: int) -> str:
         return _("the topic is removed")
     if pair.is_left:
         return _(
-            "the pair is below the current judging depth; increase the depth under Progress, "
-            "Planning first"
+            "the pair is below the current judging depth; increase the depth under Planning options "
+            "first"
         )
     if pair.unjudgeable:
         return _("annotators reported that it can't be judged")
