@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
@@ -28,6 +28,16 @@ class CampaignPoolForm(forms.Form):
         chosen.queryset = Pool.objects.filter(
             collection=campaign.collection, n_pairs__gt=0
         )  # a pool that is being built has no pairs yet
+
+
+class SettingsGroup(NamedTuple):
+    """A group of advanced settings. changed: labels of fields that differ from their default.
+    has_errors: whether a value in the group was refused."""
+
+    title: str
+    fields: list[forms.BoundField]
+    changed: list[str]
+    has_errors: bool
 
 
 class RulesForm(forms.ModelForm):
@@ -200,23 +210,16 @@ class RulesForm(forms.ModelForm):
             "thanks_text": forms.Textarea(attrs={"rows": 3}),
         }
 
-    groups = [
-        (
-            _("General"),
-            [
-                "name",
-                "description",
-                "judgements_per_pair",
-                "threshold",
-                "target_per_annotator",
-                "daily_limit",
-                "continue_after_target",
-            ],
-        ),
+    usual = (
+        *("name", "deadline", "judgements_per_pair", "target_per_annotator"),
+        *("threshold", "spans", "gold_every", "qualification_pass"),
+    )
+    advanced = (
         (
             _("Time"),
             [
-                "deadline",
+                "daily_limit",
+                "continue_after_target",
                 "grace_minutes",
                 "closing_hours",
                 "min_active_seconds",
@@ -227,7 +230,7 @@ class RulesForm(forms.ModelForm):
         ),
         (
             _("Reading"),
-            ["truncate_words", "spans", "spans_from", "rotate_text", "show_near_duplicates"],
+            ["truncate_words", "spans_from", "rotate_text", "show_near_duplicates"],
         ),
         (
             _("Assignment"),
@@ -236,18 +239,35 @@ class RulesForm(forms.ModelForm):
                 "lease_window",
                 "block_length",
                 "band",
-                "gold_every",
                 "min_common",
                 "min_partners",
-                "qualification_pass",
                 "gold_rule",
             ],
         ),
-        (_("Completion"), ["thanks_text", "completion_code", "completion_url"]),
-    ]
+        (
+            _("Texts for annotators"),
+            ["description", "thanks_text", "completion_code", "completion_url"],
+        ),
+    )
 
-    def grouped(self) -> list[tuple[str, list[forms.BoundField]]]:
-        return [(str(title), [self[name] for name in names]) for title, names in self.groups]
+    def usual_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.usual]
+
+    def advanced_groups(self) -> list[SettingsGroup]:
+        return [
+            SettingsGroup(
+                str(title),
+                fields := [self[name] for name in names],
+                [str(field.label) for field in fields if self._differs_from_default(field.name)],
+                any(field.errors for field in fields),
+            )
+            for title, names in self.advanced
+        ]
+
+    def _differs_from_default(self, name: str) -> bool:
+        if name == "completion_code":  # created at random
+            return False
+        return bool(getattr(self.instance, name) != getattr(Campaign(), name))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -257,6 +277,9 @@ class RulesForm(forms.ModelForm):
             number.widget.attrs["min"] = least
         for name, most in limits.MAX_VALUES.items():
             self.fields[name].widget.attrs["max"] = most
+        grades = [(grade["value"], grade["name"]) for grade in self.instance.scale]
+        for name, choices in (("threshold", grades[1:]), ("spans_from", grades)):
+            self.fields[name].widget = forms.Select(choices=choices)
 
     def clean_deadline(self) -> datetime | None:
         """Return the deadline. An unchanged past deadline is accepted, but a new one must be in the

@@ -232,7 +232,7 @@ def get_campaign_steps(campaign: Campaign) -> list[CampaignStep]:
             _("%(files)s to import") % {"files": _join_words(files)} if files else "",
         ),
         CampaignStep("pool", _("Pool"), "" if campaign.pool_id else _("no pool chosen")),
-        CampaignStep("rules", _("Rules"), ""),
+        CampaignStep("rules", _("General"), ""),
         CampaignStep("scale", _("Scale"), ""),
         CampaignStep("guidelines", _("Guidelines"), "" if version else _("no text yet")),
         CampaignStep("people", _("People"), "" if invited else _("no annotators invited")),

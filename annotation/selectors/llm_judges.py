@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.db.models import CharField, Count, Exists, OuterRef, Q, QuerySet, Sum, Value
 from django.db.models.functions import Cast, Coalesce, Concat, Length
 
@@ -28,6 +29,13 @@ from pooling.models import Document, Job, PoolEntry
 
 LLM_JUDGE_JOB = "judge with LLM"
 LabelsByPair = dict[tuple[str, str], int]
+
+
+def has_llm_judges(campaign: Campaign) -> bool:
+    """Return whether the campaign has an LLM judge, or the installation an endpoint for one."""
+    return bool(settings.LLM_ENDPOINTS) or campaign.llm_judges.exists()
+
+
 """Grades by (topic ID, document ID)."""
 
 

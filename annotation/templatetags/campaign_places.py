@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.demo.example import find_example
 from annotation.models import Campaign
+from annotation.selectors.llm_judges import has_llm_judges
 from pooling.templatetags.places import Place, PlacePage, ShownPlaces, show_places
 
 register = template.Library()
@@ -37,26 +38,37 @@ PLACES = (
     Place(_("Results"), (PlacePage("systems", "campaign-systems", _("Results")),)),
     Place(_("Export"), (PlacePage("export", "campaign-export", _("Export")),)),
 )
+GENERAL = PlacePage("settings", "campaign-settings", _("General"))
+AUDIT = PlacePage("audit", "campaign-audit", _("Audit log"))
 SETTINGS = Place(
     _("Settings"),
     (
-        PlacePage("settings", "campaign-settings", _("General")),
+        GENERAL,
+        PlacePage("settings-scale", "campaign-step", _("Scale"), "scale"),
+        PlacePage("settings-guidelines", "campaign-step", _("Guidelines"), "guidelines"),
+        PlacePage("settings-pool", "campaign-step", _("Pool"), "pool"),
         LLM_JUDGES,
-        PlacePage("audit", "campaign-audit", _("Audit log")),
+        AUDIT,
+        PlacePage("settings-open", "campaign-step", _("Close, duplicate, delete"), "open"),
     ),
 )
+DRAFT_SETTINGS = Place(_("Settings"), (GENERAL, LLM_JUDGES, AUDIT))
 DRAFT_PLACES = (PLACES[0], Place(_("Gold questions"), (GOLD,)))
 EMPTY_IN_EXAMPLE = {"campaign-gold", "campaign-feedback"}
 
 
 @register.simple_tag(takes_context=True)
 def campaign_places(context: dict[str, Any]) -> ShownPlaces:
-    """Return the places of the page's campaign. A draft has no results yet."""
+    """Return the places of the page's campaign. A draft has no results yet, and its settings are
+    the steps to its opening. LLM judges need an endpoint or labels from a file."""
     campaign, tab = context["campaign"], context.get("tab", "")
+    gear = DRAFT_SETTINGS if campaign.state == Campaign.State.DRAFT else SETTINGS
+    if tab != LLM_JUDGES.tab and not has_llm_judges(campaign):
+        gear = Place(gear.name, tuple(page for page in gear.pages if page != LLM_JUDGES))
     if campaign.state != Campaign.State.DRAFT:
-        return show_places(PLACES, SETTINGS, slug=campaign.slug, tab=tab)
+        return show_places(PLACES, gear, slug=campaign.slug, tab=tab)
     places = [place for place in DRAFT_PLACES if campaign.pool_id or GOLD not in place.pages]
-    return show_places(places, SETTINGS, slug=campaign.slug, tab=tab)
+    return show_places(places, gear, slug=campaign.slug, tab=tab)
 
 
 @register.simple_tag(takes_context=True)

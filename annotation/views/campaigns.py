@@ -31,6 +31,7 @@ from annotation.markup import markdown
 from annotation.models import Campaign, Invitation, Membership, Pair
 from annotation.permissions import can_create, get_managed_campaign
 from annotation.selectors.drafts import check_time_settings, get_campaign_steps
+from annotation.selectors.llm_judges import has_llm_judges
 from annotation.selectors.pairs import (
     count_missing_judgements,
     count_pairs_without_text,
@@ -89,9 +90,10 @@ def index(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_safe
 def settings(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Redirect to the first incomplete step, or else to the rules."""
+    """Redirect to the first incomplete step of a draft, or else to the general settings."""
     campaign = get_managed_campaign(request, slug)
-    first = next((step.key for step in get_campaign_steps(campaign) if step.missing), "rules")
+    steps = get_campaign_steps(campaign) if campaign.state == Campaign.State.DRAFT else []
+    first = next((step.key for step in steps if step.missing), "rules")
     return redirect("campaign-step", slug, first)
 
 
@@ -112,14 +114,14 @@ def _render_step(
     *,
     bad: bool = False,
 ) -> HttpResponse:
-    steps = get_campaign_steps(campaign)
+    is_draft = campaign.state == Campaign.State.DRAFT
     after = STEP_KEYS[STEP_KEYS.index(key) + 1] if key != STEP_KEYS[-1] else ""
     frame = {
         "campaign": campaign,
-        "steps": steps,
+        "steps": get_campaign_steps(campaign) if is_draft else [],
         "key": key,
         "next_step": after,
-        "tab": "settings",
+        "tab": "settings" if is_draft or key == "rules" else f"settings-{key}",
     }
     return render_page(
         request, f"annotation/campaign_{key}.html", {**frame, **context}, status=400 if bad else 200
@@ -201,6 +203,7 @@ def _rules_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         "grades": campaign.scale,
         "bands": preview_bands(campaign),
         "contradicting": check_time_settings(campaign),
+        "has_llm_judges": has_llm_judges(campaign),
     }
     return _render_step(request, campaign, "rules", context, bad=bool(form.errors))
 

@@ -19,11 +19,13 @@ Text = str | Promise
 
 
 class PlacePage(NamedTuple):
-    """A page. tab: what its view calls it. address: name of its address."""
+    """A page. tab: what its view calls it. address: name of its address. key: further argument of
+    the address, or empty."""
 
     tab: str
     address: str
     name: Text
+    key: str = ""
 
 
 class Place(NamedTuple):
@@ -94,7 +96,7 @@ def _show_place(place: Place, slug: str, tab: str) -> ShownPlace | None:
     pages = []
     for page in place.pages:
         try:
-            url = reverse(page.address, args=[slug])
+            url = reverse(page.address, args=[slug, page.key] if page.key else [slug])
         except NoReverseMatch:
             continue
         pages.append(ShownPage(page.name, url, page.tab == tab, page.tab))

@@ -230,6 +230,48 @@ class TestChanging:
         )
         assert response.status_code == 400
 
+    def test_eight_settings_come_first_and_the_others_are_folded(self):
+        campaign = make_campaign(state="draft", block_length=25)
+        address = f"/campaigns/{campaign.slug}/settings/rules/"
+        form = manager_of(campaign).get(address).context["form"]
+        assert [field.name for field in form.usual_fields()] == [
+            *("name", "deadline", "judgements_per_pair", "target_per_annotator"),
+            *("threshold", "spans", "gold_every", "qualification_pass"),
+        ]
+        groups = {group.title: group for group in form.advanced_groups()}
+        shown = [field.name for group in groups.values() for field in group.fields]
+        assert sorted([*form.usual, *shown]) == sorted(form.fields), "each setting once"
+        assert groups["Assignment"].changed == ["Topic block (pairs)"]
+        assert groups["Reading"].changed == []
+        assert not any(group.has_errors for group in groups.values())
+        sent = rules_data(campaign, lease_minutes="0")
+        refused = manager_of(campaign).post(address, sent).context["form"]
+        assert [group.title for group in refused.advanced_groups() if group.has_errors] == [
+            "Assignment"
+        ]
+
+    def test_the_minimum_relevant_grade_is_chosen_by_its_name(self):
+        campaign = make_campaign(state="draft")
+        page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/rules/")
+        field = page.context["form"]["threshold"]
+        assert [name for _, name in field.field.widget.choices] == ["Topic", "Partial", "Perfect"]
+        assert '<option value="2" selected>Partial</option>' in str(field)
+
+    def test_settings_of_a_running_campaign_open_with_the_general_ones(self):
+        campaign = make_campaign(state="open")
+        answer = manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/")
+        assert answer.url == f"/campaigns/{campaign.slug}/settings/rules/"
+
+    def test_every_page_leads_to_closing_duplicating_and_deleting(self):
+        campaign = make_campaign(state="open")
+        client, rare = manager_of(campaign), f"/campaigns/{campaign.slug}/settings/open/"
+        page = client.get(f"/campaigns/{campaign.slug}/").content.decode()
+        assert all(f'href="{rare}#{part}"' in page for part in ("state", "others"))
+        shown = client.get(rare).content.decode()
+        assert "To delete the campaign, close it first." in shown
+        assert 'id="state"' in shown
+        assert 'id="others"' in shown
+
     def test_a_deadline_that_is_over_does_not_keep_other_rules_from_being_saved(self):
         over = timezone.now() - timedelta(days=3, seconds=17)
         campaign = lifecycle.update_campaign(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.template import Context, Template
 
-from annotation.models import Campaign
+from annotation.models import Campaign, LlmJudge
 from annotation.templatetags.campaign_places import PLACES, SETTINGS, campaign_places
 from pooling.models import Job
 from pooling.templatetags.places import count_unfinished_jobs
@@ -47,6 +47,31 @@ def test_a_draft_shows_its_overview_and_gold_questions_only_with_a_pool() -> Non
     assert [name for name, _ in shown(campaign, "settings")] == names
     campaign.pool_id = None
     assert [name for name, _ in shown(campaign, "settings")] == ["Overview"]
+
+
+def settings_pages(campaign: Campaign, tab: str = "settings") -> list[str]:
+    return [str(page.name) for page in campaign_places({"campaign": campaign, "tab": tab}).pages]
+
+
+@pytest.mark.django_db
+def test_settings_have_a_page_for_each_part_and_llm_judges_only_if_there_can_be_one(
+    settings,
+) -> None:
+    campaign = make_campaign(state=Campaign.State.OPEN)
+    names = ["General", "Scale", "Guidelines", "Pool", "Audit log", "Close, duplicate, delete"]
+    assert settings_pages(campaign) == names
+    assert settings_pages(campaign, "llm_judges") == [*names[:4], "LLM judges", *names[4:]]
+    settings.LLM_ENDPOINTS = {"local": "http://localhost:8000"}
+    assert "LLM judges" in settings_pages(campaign)
+    settings.LLM_ENDPOINTS = {}
+    LlmJudge.objects.create(campaign=campaign, name="Umbrela", model="m")
+    assert "LLM judges" in settings_pages(campaign)
+
+
+@pytest.mark.django_db
+def test_a_draft_has_steps_in_place_of_settings_pages() -> None:
+    campaign = make_campaign(state=Campaign.State.DRAFT)
+    assert settings_pages(campaign) == ["General", "Audit log"]
 
 
 def test_no_page_belongs_to_two_places() -> None:

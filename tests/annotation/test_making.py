@@ -366,7 +366,10 @@ def test_who_may_make_campaigns_duplicates_on_the_page() -> None:
     campaign = make_campaign()
     manager = campaign.memberships.get(role="manager").user
     client = client_of(manager)
-    assert "Duplicate" in client.get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
+    assert (
+        "Duplicate campaign"
+        in client.get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
+    )
     assert (
         client.post(f"/campaigns/{campaign.slug}/duplicate", {"name": "Twin"}).url
         == "/campaigns/twin/"
@@ -377,5 +380,6 @@ def test_who_may_make_campaigns_duplicates_on_the_page() -> None:
         client.post(f"/campaigns/{campaign.slug}/duplicate", {"name": "Third"}).status_code == 403
     )
     assert (
-        "Duplicate" not in client.get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
+        "Duplicate campaign"
+        not in client.get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
     )
