@@ -48,7 +48,7 @@ def decide(campaign: Campaign, topic_id: str, decision: str, reason: str = "") -
 def everywhere(campaign: Campaign) -> dict[str, Any]:
     """What each door says of the campaign's labels and judgements."""
     slug = campaign.slug
-    live = client_of_manager(campaign).get(f"/campaigns/{slug}/live").content.decode()
+    overview = client_of_manager(campaign).get(f"/campaigns/{slug}/").content.decode()
     return {
         "export": [exported(campaign, name) for name in ("qrels", "qrels-binary")],
         "raw": exported(campaign, "judgements"),
@@ -57,7 +57,7 @@ def everywhere(campaign: Campaign) -> dict[str, Any]:
         "statistics": run("campaign_stats", "--campaign", slug),
         "agreement": run("agreement", "--campaign", slug, "--min-common", "2")["graded"]["percent"],
         "labels": run("aggregate", "--campaign", slug)["labels"],
-        "page": re.findall(r"Pairs complete</dt>\s*<dd>(\d+) <small>of (\d+)", live),
+        "page": re.findall(r"(\d+) of (\d+) complete", overview),
     }
 
 
