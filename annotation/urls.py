@@ -55,6 +55,7 @@ urlpatterns = [
         campaigns.invitation_links,
         name="campaign-invitations",
     ),
+    path("campaigns/<slug:slug>/invitations/", campaigns.invitations, name="campaign-invite"),
     path("campaigns/<slug:slug>/remind", messages.remind, name="campaign-remind"),
     path("campaigns/<slug:slug>/readers/", results_access.page, name="campaign-readers"),
     path("campaigns/<slug:slug>/questions/", questions.index, name="campaign-questions"),

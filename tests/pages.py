@@ -63,13 +63,19 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "search": ("manager", "/search?q=csv", 200),
     "campaign-new": ("manager", "/campaigns/new", 200),
     **{f"campaign-step {key} draft": ("manager", f"{DRAFT}settings/{key}/", 200) for key in STEPS},
-    **{f"campaign-step {key}": ("manager", f"{CAMPAIGN}settings/{key}/", 200) for key in STEPS[2:]},
+    **{
+        f"campaign-step {key}": ("manager", f"{CAMPAIGN}settings/{key}/", 200)
+        for key in STEPS[2:]
+        if key != "people"
+    },
     "campaign-guideline": ("manager", CAMPAIGN + "guidelines/1", 200),
     "campaign": ("manager", CAMPAIGN, 200),
     "campaign-planning": ("manager", CAMPAIGN + "planning", 200),
     "campaign-feedback": ("manager", CAMPAIGN + "feedback/", 200),
     "campaign-audit": ("manager", CAMPAIGN + "audit/", 200),
     "campaign-people": ("manager", CAMPAIGN + "people/", 200),
+    "campaign-people panel": ("manager", CAMPAIGN + "people/?annotator={pseudonym}", 200),
+    "campaign-invite": ("manager", CAMPAIGN + "invitations/", 200),
     "campaign-person": ("manager", CAMPAIGN + "people/{pseudonym}/", 200),
     "campaign-exclude": ("manager", CAMPAIGN + "people/{pseudonym}/exclude/{exclusion}", 200),
     "campaign-people-exclude": ("manager", CAMPAIGN + "people/exclude/{exclusion}", 200),

@@ -61,9 +61,11 @@ TABLE = {
     "campaign-delete": Protected(
         "preview", ("annotation/campaign_open.html", "{% for words in goes %}")
     ),
-    "campaign-step": Protected(
-        "confirm",
-        ("annotation/campaign_people.html", "The link and code stop working."),
+    **dict.fromkeys(
+        ("campaign-step", "campaign-invite"),
+        Protected(
+            "confirm", ("annotation/campaign_people.html", "The link and code stop working.")
+        ),
     ),
     "campaign-readers": Protected(
         "confirm", ("annotation/readers.html", "A new link gets a different address.")

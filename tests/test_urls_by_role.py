@@ -160,6 +160,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-feedback": ("get", CAMPAIGN),
     "campaign-audit": ("get", CAMPAIGN),
     "campaign-people": ("get", CAMPAIGN),
+    "campaign-invite": ("get", CAMPAIGN),
     "campaign-person": ("get", CAMPAIGN),
     "campaign-person-act": ("post", CAMPAIGN_POST),
     "campaign-exclude": ("get", CAMPAIGN),

@@ -8,13 +8,13 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
-from analysis.dashboard.disagreements import annotator_differences, attach_texts
+from analysis.dashboard.disagreements import annotator_differences, complete_differences
 from analysis.judgements.live import CampaignSnapshot
 from annotation.models import Campaign
 from assay.natural_order import natural_sort_key
 from pooling.platform.listing import ListPage, RowFilter
 
-PER_PAGE = 15
+PER_PAGE = 8
 TEXT_SORT_KEYS: Mapping[str, Callable[[Any], Any]] = {
     "topic": lambda d: natural_sort_key(d.topic),
     "document": lambda d: natural_sort_key(d.docno),
@@ -30,7 +30,7 @@ def annotator_differences_page(
         "q" in request.GET or request.GET.get("sort", "").removeprefix("-") in TEXT_SORT_KEYS
     )
     if all_texts:
-        attach_texts(differences)
+        complete_differences(campaign, pseudonym, differences)
     grades = [(str(grade["value"]), grade["name"]) for grade in campaign.scale]
     own = RowFilter(
         "own",
@@ -48,5 +48,5 @@ def annotator_differences_page(
         part="differences",
     )
     if not all_texts:
-        attach_texts(shown)
+        complete_differences(campaign, pseudonym, shown)
     return shown

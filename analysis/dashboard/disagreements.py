@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,21 @@ from assay.labels.aggregation.majority import classify_decisions
 from assay.labels.agreement.raters import compute_labels_of_others
 
 
+class Vote(NamedTuple):
+    """One annotator's grade of a pair. grade: of the scale, with its name and shape. doubtful: marked
+    as in doubt, because it differs from the others or the annotator's judgements look random."""
+
+    name: str
+    grade: dict[str, Any]
+    doubtful: bool
+
+
 @dataclass
 class GradeDifference:
     """A judgement that differs from the label of the other annotators.
 
     own: the annotator's grade. others: grade by pseudonym. distance: between `own` and the label of
-    the others.
+    the others. votes: all grades for display, the annotator's own first.
     """
 
     pair: int
@@ -33,6 +43,7 @@ class GradeDifference:
     topic_text: str = ""
     docno: str = ""
     title: str = ""
+    votes: list[Vote] = field(default_factory=list)
 
 
 def annotator_differences(
@@ -107,9 +118,12 @@ def is_awaiting_judgement(campaign: Campaign, live: CampaignSnapshot) -> NDArray
     return live.pairs.normal & (its.counted < its.needed) & ~its.unjudgeable
 
 
-def attach_texts(differences: Iterable[GradeDifference]) -> None:
-    """Add topic and document to the listed pairs, in one query."""
+def complete_differences(
+    campaign: Campaign, pseudonym: str, differences: Iterable[GradeDifference]
+) -> None:
+    """Add topic, document and votes to the listed pairs of this annotator, in one query."""
     shown = list(differences)
+    scale = {grade["value"]: grade for grade in campaign.scale}
     rows = Pair.objects.filter(pk__in=[d.pair for d in shown]).select_related(
         "entry__topic", "entry__document"
     )
@@ -120,3 +134,7 @@ def attach_texts(differences: Iterable[GradeDifference]) -> None:
         difference.topic, difference.topic_text = pair.entry.topic.topic_id, pair.entry.topic.text
         difference.docno = pair.entry.docno
         difference.title = pair.entry.document.title if pair.entry.document else ""
+        difference.votes = [
+            Vote(pseudonym, scale[difference.own], True),
+            *(Vote(name, scale[grade], False) for name, grade in difference.others),
+        ]

@@ -13,7 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from analysis.dashboard.disagreements import find_disputes, is_awaiting_judgement
+from analysis.dashboard.disagreements import Vote, find_disputes, is_awaiting_judgement
 from analysis.dashboard.progress import find_stalled_pairs
 from analysis.judgements.labels import (
     KNOWN_GRADE_COLUMN,
@@ -72,15 +72,6 @@ class ListedPair(NamedTuple):
     @property
     def is_adjudicated(self) -> bool:
         return self.decision == ADJUDICATED_WORD
-
-
-class Vote(NamedTuple):
-    """One annotator's grade of a pair. grade: of the scale, with its name and shape. doubtful: the
-    annotator's judgements look random."""
-
-    name: str
-    grade: dict[str, Any]
-    doubtful: bool
 
 
 class ShownPair(NamedTuple):

@@ -14,25 +14,40 @@ from django.utils.translation import gettext_lazy
 from analysis.dashboard.annotators import AnnotatorSummary
 from annotation.models import Membership
 from annotation.selectors.annotator_quotas import annotator_quotas
-from assay.campaigns.flags import AnnotatorFlag, sort_flags
-from assay.charts.sparklines import inline_bars, inline_interval
+from assay.campaigns.flags import FLAG_ORDER, LIKE_RANDOM, AnnotatorFlag, flag_rank, sort_flags
+from assay.charts.sparklines import inline_interval
 from assay.natural_order import natural_sort_key
 from pooling.platform.listing import ListPage, RowFilter
 
+
+def review_key(person: AnnotatorSummary) -> tuple[Any, ...]:
+    """Return a sort key that puts annotators first whose judgements may harm the labels most: by
+    their strongest flag, then those who wait for a manager, then the lowest kappa. Excluded
+    annotators come last."""
+    flags = sort_flags(person.flags)
+    is_out = person.membership.status == Membership.Status.EXCLUDED
+    return (
+        is_out,
+        flag_rank(flags[0]) if flags else len(FLAG_ORDER),
+        not person.waits,
+        person.kappa is None,
+        person.kappa or 0.0,
+        natural_sort_key(person.membership.pseudonym),
+    )
+
+
 SORT_KEYS: dict[str, Callable[[AnnotatorSummary], Any]] = {
     "name": lambda p: natural_sort_key(p.membership.pseudonym),
-    "flags": lambda p: len(p.flags),
+    "flags": review_key,
+    "status": lambda p: p.membership.status,
     "judged": lambda p: p.membership.n_judged,
-    "fast": lambda p: p.n_fast,
-    "cannot": lambda p: p.n_cannot,
-    "hours": lambda p: p.hours or None,
     "seconds": lambda p: p.median,
     "kappa": lambda p: p.kappa,
     "gold": lambda p: p.gold.share if p.gold else None,
-    "topics": lambda p: p.n_topics,
     "last": lambda p: p.last,
 }
 FLAGGED = "flagged"
+PER_PAGE = 20
 PEOPLE_FILTERS = [
     (FLAGGED, gettext_lazy("with flags")),
     ("active", gettext_lazy("active")),
@@ -45,16 +60,20 @@ PEOPLE_FILTERS = [
 class AnnotatorListRow:
     """One annotator in the list.
 
-    part: judgements assigned to the annotator, None without a target. flags: strongest first.
-    times, dot: charts.
+    part: judgements assigned to the annotator, None without a target. flags: strongest first. dot:
+    chart of kappa.
     """
 
     person: AnnotatorSummary
     part: int | None
     name: str
     flags: list[AnnotatorFlag]
-    times: SafeString
     dot: SafeString
+
+    @property
+    def random_signs(self) -> list[AnnotatorFlag]:
+        """Return the flags of judgements that look random."""
+        return [flag for flag in self.flags if flag.name in LIKE_RANDOM]
 
     @property
     def flag_names(self) -> list[str]:
@@ -64,24 +83,25 @@ class AnnotatorListRow:
 def annotator_list_page(request: HttpRequest, everybody: Sequence[AnnotatorSummary]) -> ListPage:
     which = RowFilter(
         "which",
-        _("Which"),
+        _("Show"),
         PEOPLE_FILTERS,
         lambda people, value: [person for person in people if matches_filter(person, value)],
     )
     return ListPage(
-        request, everybody, search=searchable_text, sort=SORT_KEYS, choices=[which], default="name"
+        request,
+        everybody,
+        search=searchable_text,
+        sort=SORT_KEYS,
+        choices=[which],
+        default="flags",
+        per_page=PER_PAGE,
     )
 
 
-def build_rows(people: Sequence[AnnotatorSummary], grades: list[str]) -> list[AnnotatorListRow]:
-    """Build the rows of one page. Their time charts share one scale."""
-    highest = max(
-        (m for person in people for m in person.median_by_grade if m is not None), default=0.0
-    )
+def build_rows(people: Sequence[AnnotatorSummary]) -> list[AnnotatorListRow]:
+    """Build the rows of one page."""
     parts = annotator_quotas([person.membership for person in people])
-    return [
-        build_row(person, part, grades, highest) for person, part in zip(people, parts, strict=True)
-    ]
+    return [build_row(person, part) for person, part in zip(people, parts, strict=True)]
 
 
 def matches_filter(person: AnnotatorSummary, which: str) -> bool:
@@ -108,20 +128,12 @@ def account_name(member: Membership) -> str:
     return member.user.get_full_name() or member.user.get_username()
 
 
-def build_row(
-    person: AnnotatorSummary, part: int | None, grades: list[str], highest: float
-) -> AnnotatorListRow:
+def build_row(person: AnnotatorSummary, part: int | None) -> AnnotatorListRow:
     dot = ""
     if person.kappa is not None and person.agreement is not None:
         interval = person.agreement.interval
         low, high = (None, None) if interval.reason else (interval.low, interval.high)
         dot = inline_interval(person.kappa, low, high, what="kappa")
-    times = inline_bars(person.median_by_grade, grades, highest=highest, unit="s")
     return AnnotatorListRow(
-        person,
-        part,
-        account_name(person.membership),
-        sort_flags(person.flags),
-        mark_safe(times),
-        mark_safe(dot),
+        person, part, account_name(person.membership), sort_flags(person.flags), mark_safe(dot)
     )

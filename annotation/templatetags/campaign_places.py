@@ -23,6 +23,7 @@ PLACES = (
         _("People"),
         (
             PlacePage("people", "campaign-people", _("Annotators")),
+            PlacePage("invitations", "campaign-invite", _("Invitations")),
             PlacePage("questions", "campaign-questions", _("Questions")),
             PlacePage("feedback", "campaign-feedback", _("Feedback")),
         ),

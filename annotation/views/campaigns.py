@@ -41,7 +41,7 @@ from annotation.selectors.rank_windows import preview_bands
 from annotation.services.campaigns import lifecycle as service
 from annotation.services.campaigns import removal
 from annotation.services.people import accounts
-from annotation.views.people_lists import invitations_page, members_page
+from annotation.views.people_lists import accepted_page, invitations_page, members_page
 from assay.formats.delimited import escape_formula
 from assay.formats.errors import FormatError
 from assay.formats.sets import format_settings
@@ -103,7 +103,17 @@ def step(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
     campaign = get_managed_campaign(request, slug)
     if key not in STEP_VIEWS:
         raise Http404("Step not found.")
+    if key == "people" and campaign.state != Campaign.State.DRAFT and request.method != "POST":
+        return redirect("campaign-invite", slug)
     return STEP_VIEWS[key](request, campaign)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def invitations(request: SignedInRequest, slug: str) -> HttpResponse:
+    """Show the invitations and members of a campaign. While it is set up, this is one of its
+    steps."""
+    return _people_step(request, get_managed_campaign(request, slug))
 
 
 def _render_step(
@@ -295,6 +305,12 @@ def _guidelines_step(request: SignedInRequest, campaign: Campaign) -> HttpRespon
 
 def _people_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     action = request.POST.get("action", "")
+    is_draft = campaign.state == Campaign.State.DRAFT
+    here = (
+        reverse("campaign-step", args=[campaign.slug, "people"])
+        if is_draft
+        else reverse("campaign-invite", args=[campaign.slug])
+    )
     link_form = InvitationForm(request.POST if action == "link" else None)
     names_form = NamesForm(
         request.POST if action == "names" else None, request.FILES if action == "names" else None
@@ -304,7 +320,7 @@ def _people_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         accounts.create_invitation(campaign=campaign, actor=request.user, **link_form.cleaned_data)
         if request.POST.get("back") == "campaign":
             return redirect("campaign", campaign.slug)
-        return redirect("campaign-step", campaign.slug, "people")
+        return redirect(here)
     if action == "names" and names_form.is_valid():
         upload = names_form.cleaned_data["file"]
         try:
@@ -322,7 +338,7 @@ def _people_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
             messages.success(
                 request, _("Created %(invited)s personal invitations.") % {"invited": len(invited)}
             )
-            return redirect("campaign-step", campaign.slug, "people")
+            return redirect(here)
     if action == "revoke":
         accounts.revoke_invitation(
             invitation=get_object_or_404(
@@ -335,11 +351,14 @@ def _people_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     invitations, members = invitations_page(request, campaign), members_page(request, campaign)
     for invitation in invitations:
         invitation.address = request.build_absolute_uri(reverse("join", args=[invitation.token]))
+    accepted = accepted_page(request, campaign)
     context = {
+        **({} if is_draft else {"tab": "invitations", "steps": []}),
         "link_form": link_form,
         "names_form": names_form,
         "problems": problems,
         "invitations": invitations,
+        "accepted": accepted,
         "members": members,
     }
     bad = bool(problems) or any(form.is_bound and form.errors for form in (link_form, names_form))

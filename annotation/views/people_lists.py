@@ -1,7 +1,8 @@
-"""Lists of members and invitations in a campaign's People step."""
+"""Lists of members and invitations of a campaign."""
 
 from __future__ import annotations
 
+from django.db.models import F
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 
@@ -34,6 +35,19 @@ def invitations_page(request: HttpRequest, campaign: Campaign) -> ListPage:
         default="-made",
         prefix="invited-",
         part="invitations",
+    )
+
+
+def accepted_page(request: HttpRequest, campaign: Campaign) -> ListPage:
+    """Return invitations whose uses are all used up, newest first."""
+    return ListPage(
+        request,
+        campaign.invitations.filter(max_uses__isnull=False, n_uses__gte=F("max_uses")),
+        search=("name", "email"),
+        sort={"for": "name", "role": "role", "used": "n_uses", "made": "created_at"},
+        default="-made",
+        prefix="accepted-",
+        part="accepted",
     )
 
 

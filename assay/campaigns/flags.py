@@ -87,14 +87,14 @@ def is_many_too_fast(n_fast: int, submitted: int) -> bool:
     return n_fast >= 3 and n_fast / max(submitted, 1) > 0.05
 
 
+def flag_rank(flag: AnnotatorFlag) -> int:
+    """Return the place of the flag in FLAG_ORDER."""
+    return next(i for i, begin in enumerate(FLAG_ORDER) if flag.name.startswith(begin))
+
+
 def sort_flags(signs: Sequence[AnnotatorFlag]) -> list[AnnotatorFlag]:
     """Sort flags by FLAG_ORDER."""
-    return sorted(
-        signs,
-        key=lambda flag: next(
-            i for i, begin in enumerate(FLAG_ORDER) if flag.name.startswith(begin)
-        ),
-    )
+    return sorted(signs, key=flag_rank)
 
 
 def find_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:

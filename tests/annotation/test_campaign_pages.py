@@ -107,7 +107,8 @@ class TestWhoMay:
     def test_its_manager_and_a_superuser_see_it_in_every_state(self, step, state):
         campaign = make_campaign(state=state, guideline="# Hello")
         for client in (manager_of(campaign), client_of(make_user(superuser=True))):
-            assert client.get(f"/campaigns/{campaign.slug}/settings/{step}/").status_code == 200
+            answer = client.get(f"/campaigns/{campaign.slug}/settings/{step}/", follow=True)
+            assert answer.status_code == 200
 
 
 class TestMaking:

@@ -156,57 +156,86 @@ RAISED = {
 }
 
 
-def test_people_flags_each_bad_annotator_and_no_good_one(manager: Manager) -> None:
+def test_people_lists_each_bad_annotator_first_with_the_flag(manager: Manager) -> None:
     page = manager.open("people/")
-    expect(page.get_by_text("4 annotators to look at")).to_be_visible()
+    expect(page.get_by_role("heading", name="4 of 12 annotators need review.")).to_be_visible()
     rows = page.get_by_role("region", name="Annotators").locator("tbody tr")
     expect(rows).to_have_count(12)
-    bad = {manager.given["names"][kind]: flag for kind, flag in RAISED.items()}
-    for pseudonym in manager.given["pseudonyms"]:
-        row = rows.filter(has=page.get_by_role("rowheader", name=pseudonym))
-        if pseudonym in bad:
-            more = row.locator("details.more-flags summary")
-            if more.count():
-                more.click()
-            expect(
-                row.locator("td .badge", has_text=re.compile(rf"^\s*{bad[pseudonym]}\s*$"))
-            ).to_be_visible()
-        else:
-            expect(row.locator("td .badge")).to_have_count(0)
-    page.get_by_role("columnheader", name="κ others").get_by_role("link").click()
+    names = manager.given["names"]
+    worst = [row.get_by_role("rowheader").inner_text().split()[0] for row in rows.all()[:4]]
+    assert worst[0] == names["contrarian"]
+    assert set(worst[1:3]) == {names["random"], names["speeder"]}
+    assert worst[3] == names["confuser"]
+    expect(rows.nth(3).locator(".flags .badge")).to_have_text(RAISED["confuser"])
+    expect(rows.nth(4).locator(".flags .badge")).to_have_count(0)
+    page.get_by_role("columnheader", name="Kappa").get_by_role("link").click()
     page.wait_for_url("**sort=kappa*")
-    ends = {
-        rows.first.get_by_role("rowheader").inner_text(),
-        rows.last.get_by_role("rowheader").inner_text(),
-    }
-    assert any(manager.given["names"]["contrarian"] in end for end in ends)
-    picture(page, "Linearly weighted kappa with the label of the other annotators")
+    expect(rows.first.get_by_role("rowheader")).to_contain_text(names["contrarian"])
+    page.locator("summary", has_text="Charts").click()
+    picture(page, "Kappa with the others")
     picture(page, "Grades given by each annotator")
+
+
+def test_a_panel_shows_one_annotator_after_another_by_keys(manager: Manager) -> None:
+    page = manager.open("people/")
+    links = page.locator("a[data-annotator]")
+    first, second = (link.inner_text() for link in links.all()[:2])
+    links.first.click()
+    panel = page.locator("#panel aside")
+    expect(panel.get_by_role("heading", level=2)).to_contain_text(first)
+    expect(panel.locator(".disagreements li")).to_have_count(8)
+    expect(page).to_have_url(re.compile(rf"annotator={first}"))
+    page.keyboard.press("ArrowDown")
+    expect(panel.get_by_role("heading", level=2)).to_contain_text(second)
+    panel.get_by_role("button", name="Previous annotator").click()
+    expect(panel.get_by_role("heading", level=2)).to_contain_text(first)
+    panel.get_by_role("button", name="Message…").click()
+    expect(page.get_by_role("heading", name=f"Message to {first}")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(panel).to_be_visible()  # it closed the dialog alone
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    expect(links.first).to_be_focused()
+    page.goto(page.url.split("?")[0] + f"?annotator={second}")
+    expect(panel.get_by_role("heading", level=2)).to_contain_text(second)
+
+
+def test_actions_for_several_annotators_appear_when_rows_are_ticked(manager: Manager) -> None:
+    page = manager.open("people/")
+    message = page.get_by_role("button", name="Message…")
+    expect(message).to_be_hidden()
+    boxes = page.get_by_role("region", name="Annotators").locator("tbody [type=checkbox]")
+    boxes.nth(0).check()
+    boxes.nth(1).check()
+    expect(page.locator("[data-chosen-count]")).to_have_text("2")
+    message.click()
+    page.get_by_label("Shown on the judging page until it is read").fill("Thank you so far.")
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_text("They will see it on the judging page.")).to_be_visible()
 
 
 def test_the_page_of_a_bad_annotator_has_the_evidence_and_what_it_does_not_prove(
     manager: Manager,
 ) -> None:
-    page = manager.open("people/")
     for kind in RAISED:
-        assert_has_evidence(page, kind, manager.given["names"][kind])
-        page.go_back()
+        assert_has_evidence(manager, kind, manager.given["names"][kind])
 
 
-def assert_has_evidence(page: Page, kind: str, pseudonym: str) -> None:
-    page.get_by_role("region", name="Annotators").get_by_role("link", name=pseudonym).click()
-    flag = page.locator(".callout.warn", has_text=re.compile(RAISED[kind], re.IGNORECASE)).first
-    expect(flag.locator("p")).to_have_count(2)
-    assert all(len(text) > 20 for text in flag.locator("p").all_inner_texts())
+def assert_has_evidence(manager: Manager, kind: str, pseudonym: str) -> None:
+    page = manager.open(f"people/{pseudonym}/")
+    flag = page.locator(".flag-list li", has_text=re.compile(RAISED[kind], re.IGNORECASE)).first
+    assert len(flag.locator("p").inner_text()) > 40
+    assert len(flag.locator("p .muted").inner_text()) > 20
+    page.locator("summary", has_text="Charts").click()
     picture(page, "Judgements per half day (UTC)")
-    picture(page, f"Grades of {pseudonym} (rows)")
+    picture(page, "Confusion with the others")
     picture(page, "Grades compared with others")
     expect(
         page.get_by_role("region", name="Disagreements").locator("tbody tr").first
     ).to_be_visible()
-    for name in ("Send a message…", f"Pause {pseudonym}…", "Exclude: see what would change…"):
-        expect(page.get_by_role("button", name=name)).to_be_visible()
-    page.get_by_role("button", name="Send a message…").click()
+    for name in ("Message…", "Pause…", "Exclude…"):
+        expect(page.get_by_role("button", name=name, exact=True).first).to_be_visible()
+    page.get_by_role("button", name="Message…").click()
     expect(page.locator("#message-dialog")).to_be_visible()
     page.keyboard.press("Escape")
 

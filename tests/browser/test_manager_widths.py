@@ -44,7 +44,7 @@ def test_the_table_of_people_is_seen_whole_at_usual_widths_and_on_paper(
         " ".join(words.split())
         for words in page.locator(".people-table thead th .sort").all_inner_texts()
     ]
-    assert heads[:4] == ["Annotator", "Flags", "Judged", "Too fast"]
+    assert heads[:4] == ["Annotator", "Flags", "Status", "Judged"]
     assert page.evaluate(BROKEN) == [], "words of heads are broken"
     for of_hands in (".list-tools", "textarea", "[type=checkbox]", ".figure summary"):
         assert page.locator(f"{of_hands} >> visible=true").count() == 0, of_hands

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 from django.contrib.auth.decorators import login_required
@@ -18,37 +19,59 @@ from analysis.dashboard.annotators import (
     list_annotators,
 )
 from analysis.dashboard.disagreement_lists import annotator_differences_page
-from analysis.dashboard.people_list import account_name, annotator_list_page, build_rows
-from analysis.judgements.live import get_snapshot
-from annotation.models import Campaign
+from analysis.dashboard.disagreements import annotator_differences, complete_differences
+from analysis.dashboard.people_list import (
+    account_name,
+    annotator_list_page,
+    build_rows,
+    review_key,
+)
+from analysis.judgements.live import CampaignSnapshot, get_snapshot
+from annotation.models import Campaign, Membership
 from annotation.permissions import get_managed_campaign
+from annotation.selectors.annotator_quotas import annotator_quotas
 from assay.campaigns.flags import sort_flags
 from assay.campaigns.statistics import count_by_half_day
 from assay.charts.bars import bar_chart, stacked_bar_chart
 from assay.charts.matrices import matrix_chart
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
+from assay.labels.agreement.annotators import compute_exclusion_effect
 from pooling.permissions import SignedInRequest
 from pooling.platform.page_files import render_page
+
+MAX_REASONS = 2
+"""Maximum number of annotators whose reason for review is named at the top of the list."""
+MAX_DISAGREEMENTS = 8
 
 
 @login_required
 @require_safe
 def index(request: SignedInRequest, slug: str) -> HttpResponse:
+    """List the annotators, those who need review first. With `annotator`, one is shown in a panel
+    next to the list."""
     campaign = get_managed_campaign(request, slug)
     live = get_snapshot(campaign)
     everybody = list_annotators(campaign, live=live)
     names = campaign.grades.names
     listed = annotator_list_page(request, everybody)
     shown = [person for person in listed if person.n_kept]
+    chosen = request.GET.get("annotator", "")
+    person = next((one for one in everybody if one.membership.pseudonym == chosen), None)
+    to_review = [one for one in sorted(everybody, key=review_key) if needs_review(one)]
     context = {
         "campaign": campaign,
         "tab": "people",
+        "may_invite": True,
         "as_of": live.as_of,
         "list": listed,
         "people": list(listed),
         "least_shared": MIN_SHARED,
-        "rows": build_rows(list(listed), names),
+        "rows": build_rows(list(listed)),
+        "n_annotators": len(everybody),
+        "to_review": to_review,
+        "reasons": [describe_review(one) for one in to_review[:MAX_REASONS]],
+        **(describe_person(campaign, live, person) if person else {}),
         "waiting": [person.membership for person in everybody if person.waits],
         "kappas": kappa_chart(shown),
         "shares": stacked_bar_chart(
@@ -64,9 +87,50 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
             what="annotator",
             reason=_("No judgements yet."),
         ),
-        "n_flagged": sum(bool(person.flags) for person in everybody),
     }
     return render_page(request, "analysis/people.html", context)
+
+
+def needs_review(person: AnnotatorSummary) -> bool:
+    """Return whether a manager should look at the annotator."""
+    is_out = person.membership.status == Membership.Status.EXCLUDED
+    return not is_out and (bool(person.flags) or person.waits)
+
+
+def describe_review(person: AnnotatorSummary) -> str:
+    """Return one sentence on why the annotator needs review."""
+    flags = sort_flags(person.flags)
+    return _("%(pseudonym)s: %(reason)s.") % {
+        "pseudonym": person.membership.pseudonym,
+        "reason": flags[0].name if flags else _("failed the qualification test"),
+    }
+
+
+def describe_person(
+    campaign: Campaign, live: CampaignSnapshot, person: AnnotatorSummary
+) -> dict[str, Any]:
+    """Return the data of analysis/_person_summary.html.
+
+    at_stake: labels that would be missing or different without the annotator. disagreements: the
+    largest MAX_DISAGREEMENTS.
+    """
+    name = person.membership.pseudonym
+    table = live.table(campaign.grades.size)
+    effect = live.derived(
+        ("exclusion effect", name), lambda: compute_exclusion_effect(table, [name])
+    )
+    differences = annotator_differences(campaign, live, name)
+    largest = differences[:MAX_DISAGREEMENTS]
+    complete_differences(campaign, name, largest)
+    return {
+        "person": person,
+        "name": account_name(person.membership),
+        "part": annotator_quotas([person.membership])[0],
+        "signs": sort_flags(person.flags),
+        "at_stake": len(effect.without_label) + len(effect.changes),
+        "n_differences": len(differences),
+        "disagreements": largest,
+    }
 
 
 def kappa_chart(shown: list[AnnotatorSummary]) -> Picture:
@@ -104,9 +168,13 @@ def get_annotator_or_404(campaign: Campaign, pseudonym: str) -> AnnotatorSummary
 @login_required
 @require_safe
 def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
+    """Show one annotator. With `panel`, return only the content of the panel."""
     campaign = get_managed_campaign(request, slug)
     person = get_annotator_or_404(campaign, pseudonym)
     live = get_snapshot(campaign)
+    if "panel" in request.GET:
+        context = {"campaign": campaign, **describe_person(campaign, live, person)}
+        return render_page(request, "analysis/_person_panel.html", context)
     names = campaign.grades.names
     code = live.rows.annotators.index(pseudonym) if pseudonym in live.rows.annotators else -1
     mine = live.rows.judged_at[live.rows.annotator == code] if code >= 0 else np.empty(0)
@@ -118,7 +186,7 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
         "campaign": campaign,
         "tab": "people",
         "as_of": live.as_of,
-        "person": person,
+        **describe_person(campaign, live, person),
         "grades": list(
             zip(names, person.shares, person.shares_of_others, person.median_by_grade, strict=True)
         ),
@@ -141,8 +209,6 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
             reason=_("No pair shared with other annotators yet."),
         ),
         "differences": annotator_differences_page(request, campaign, live, pseudonym),
-        "name": account_name(person.membership),
-        "signs": sort_flags(person.flags),
         "sent": person.membership.messages.order_by("-created_at")[:10],
     }
     return render_page(request, "analysis/person.html", context)

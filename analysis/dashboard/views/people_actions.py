@@ -107,7 +107,7 @@ def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> Htt
         messages.success(request, done % {"who": pseudonym})
     except CampaignError as error:
         messages.error(request, str(error))
-    return redirect("campaign-person", slug, pseudonym)
+    return redirect(return_url(request, slug, reverse("campaign-person", args=[slug, pseudonym])))
 
 
 @login_required
@@ -121,8 +121,9 @@ def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
         .filter(pseudonym__in=request.POST.getlist("annotator"))
         .order_by("pseudonym")
     )
-    action, text = request.POST.get("action", ""), request.POST.get("text", "").strip()
-    back = redirect(return_url(request, slug))
+    action = request.POST.get("action", "")
+    text = request.POST.get("reason" if action == "pause" else "text", "").strip()
+    back = redirect(return_url(request, slug, reverse("campaign-people", args=[slug])))
     if not chosen:
         messages.error(request, _("Select annotators first: check the boxes on the left."))
         return back
@@ -169,12 +170,13 @@ def format_member_names(members: list[Membership]) -> str:
     )
 
 
-def return_url(request: SignedInRequest, slug: str) -> str:
-    """Return the address of the list with its order and page."""
+def return_url(request: SignedInRequest, slug: str, default: str) -> str:
+    """Return the address of the list with its order, page and panel, from which the request came,
+    or else `default`."""
     people = reverse("campaign-people", args=[slug])
     asked = request.POST.get("back", "")
     fits = asked.startswith(people) and url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
-    return asked if fits else people
+    return asked if fits else default
 
 
 @login_required

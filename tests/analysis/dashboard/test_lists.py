@@ -101,8 +101,8 @@ def test_the_gold_page_of_many_annotators_asks_no_more_of_the_database(campaign)
     addresses = (
         "gold/",
         "gold/?known-sort=judged",
-        "settings/people/",
-        "settings/people/?member-q=B00",
+        "invitations/",
+        "invitations/?member-q=B00",
         "judgements/?q=d1",
     )
     further(campaign, 3)
@@ -135,7 +135,7 @@ def test_invitations_and_members_are_lists_of_fifty(campaign):
         )
         for i in range(60)
     )
-    page = "settings/people/"
+    page = "invitations/"
     assert len(listed(campaign, page, "invitations")) == 50
     assert [i.name for i in listed(campaign, page + "?invited-sort=-used", "invitations")][:2] == [
         "guest 59",
@@ -151,6 +151,16 @@ def test_invitations_and_members_are_lists_of_fifty(campaign):
         m.pseudonym
         for m in listed(campaign, page + "?member-sort=account&member-q=guest1", "members")
     ][:2] == ["B001", "B010"]
+
+
+def test_used_invitations_are_listed_as_accepted_and_the_settings_lead_to_them(campaign):
+    common = {"campaign": campaign, "role": "annotator", "max_uses": 1}
+    Invitation.objects.create(name="Ada", token="a", code="a", n_uses=1, **common)
+    Invitation.objects.create(name="Bob", token="b", code="b", n_uses=0, **common)
+    assert [i.name for i in listed(campaign, "invitations/", "invitations")] == ["Bob"]
+    assert [i.name for i in listed(campaign, "invitations/", "accepted")] == ["Ada"]
+    old = manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/people/")
+    assert old.headers["Location"] == f"/campaigns/{campaign.slug}/invitations/"
 
 
 def test_reports_are_found_by_title_kind_and_state(campaign):
