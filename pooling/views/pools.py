@@ -69,7 +69,7 @@ def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
         choices=[
             RowFilter("show", _("Which"), words, lambda rows, value: rows.filter(which[value]))
         ],
-        per_page=25,
+        per_page=10,
         part="pairs",
         wide=True,
     )
