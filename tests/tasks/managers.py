@@ -18,7 +18,7 @@ N_DISPUTED = 5
 
 def open_campaign(hands: Hands, tab: str = "") -> None:
     """From Home."""
-    hands.click("link", CAMPAIGN, within=hands.page.locator("main h3, main td"), exact=True)
+    hands.click("link", CAMPAIGN, within=hands.page.locator("main .campaign-rows, main td"), exact=True)
     if tab:
         hands.click(
             "link", tab, within=hands.page.get_by_role("navigation", name="Campaign"), exact=True
