@@ -67,4 +67,5 @@ def report_body(row: Report) -> str:
     inner = text.partition("<main>")[2].rpartition("</main>")[0]
     body = re.sub(r"<h1>.*?</h1>", "", inner, count=1, flags=re.DOTALL)
     first, end, rest = body.partition("</section>")
-    return first + end + SECTION_PATTERN.sub(FOLDED_SECTION, rest)
+    folded = first + end + SECTION_PATTERN.sub(FOLDED_SECTION, rest)
+    return folded.replace("<pre>", '<pre tabindex="0">')

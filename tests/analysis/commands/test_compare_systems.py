@@ -175,13 +175,15 @@ def test_the_answer_comes_first_and_in_words(arguments: list[str]) -> None:
         "Where all topics have the same difference, t is undefined and the permutation test decides."
         in text
     )
-    assert "Uncorrected p-values" not in text
+    assert "uncorrected" not in text
     text, _ = printed("compare_systems", *arguments, "--measures", "RR", "--correction", "none")
     assert (
         "Without correction for multiple comparisons it does not differ significantly from mixed (p = "
         in text
     )
     assert "With uncorrected p-values of many pairs, expect false positives" in text
+    assert "\nEffectiveness of the systems (uncorrected)\n" in text
+    assert "\nPairwise tests by RR (uncorrected)\n" in text
 
 
 def test_runs_with_the_same_mean_lead_together(arguments: list[str], tmp_path: Path) -> None:
