@@ -17,7 +17,7 @@ from assay.charts.sparklines import inline_interval
 from assay.labels.agreement.interpretation import interpretation_label
 from assay.number_words import format_count, format_minus
 
-MIN_RISE = 0.03
+MIN_RISE = 0.05
 """Smallest rise of alpha without an annotator that the verdict mentions."""
 MAX_ANNOTATORS_SHOWN = 8
 VERDICTS = {
