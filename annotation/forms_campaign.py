@@ -84,7 +84,7 @@ class RulesForm(forms.ModelForm):
             *[
                 "grace_minutes",
                 "closing_hours",
-                "threshold",
+                "min_relevant",
                 "min_active_seconds",
                 "pause_after_fast",
                 "idle_seconds",
@@ -117,7 +117,7 @@ class RulesForm(forms.ModelForm):
             "continue_after_target": _("Annotators may continue after their target"),
             "grace_minutes": _("Grace period (minutes)"),
             "closing_hours": _("Final phase (hours before deadline)"),
-            "threshold": _("Minimum relevant grade"),
+            "min_relevant": _("Minimum relevant grade"),
             "min_active_seconds": _("Minimum active time (seconds)"),
             "pause_after_fast": _("Pause after too-fast judgements"),
             "idle_seconds": _("Inactivity timeout (seconds)"),
@@ -147,7 +147,7 @@ class RulesForm(forms.ModelForm):
             "closing_hours": _(
                 "In the final phase, partly judged pairs are assigned first, whatever their rank."
             ),
-            "threshold": _(
+            "min_relevant": _(
                 "Grades from this one up count as relevant when grades are "
                 "reduced to relevant or not."
             ),
@@ -212,7 +212,7 @@ class RulesForm(forms.ModelForm):
 
     usual = (
         *("name", "deadline", "judgements_per_pair", "target_per_annotator"),
-        *("threshold", "spans", "gold_every", "qualification_pass"),
+        *("min_relevant", "spans", "gold_every", "qualification_pass"),
     )
     advanced = (
         (
@@ -278,7 +278,7 @@ class RulesForm(forms.ModelForm):
         for name, most in limits.MAX_VALUES.items():
             self.fields[name].widget.attrs["max"] = most
         grades = [(grade["value"], grade["name"]) for grade in self.instance.scale]
-        for name, choices in (("threshold", grades[1:]), ("spans_from", grades)):
+        for name, choices in (("min_relevant", grades[1:]), ("spans_from", grades)):
             self.fields[name].widget = forms.Select(choices=choices)
 
     def clean_deadline(self) -> datetime | None:

@@ -150,6 +150,7 @@ def fill_campaign(apps: Any, collection: Any) -> None:
         collection=collection,
         pool=pool,
         scale=[],
+        threshold=1,
         created_by=make("auth.User", username="manager", password="!"),
     )
     ada = make(
@@ -207,8 +208,25 @@ def fill_campaign(apps: Any, collection: Any) -> None:
     )
     make("annotation.MachineLabel", judge=judge, topic=topic, docno="d1", state="graded", grade=1)
     make("annotation.AuditEvent", campaign=campaign, action="made a machine judge", subject="m")
-    make("analysis.Recipe", campaign=campaign, name="r", choices={"judges": ["person", "machine"]})
+    make(
+        "analysis.Recipe",
+        campaign=campaign,
+        name="r",
+        choices={"judges": ["person", "machine"], "threshold": 2, "take_back": ["ada"]},
+    )
     make("pooling.Job", kind="judge by machine", label="j", parameters={"machine": judge.pk})
+    make(
+        "pooling.Job",
+        kind="systems answer",
+        label="a",
+        report={"level": 2, "looks": [{"share": 1.0}], "systems": []},
+    )
+    make(
+        "pooling.Job",
+        kind="import campaign",
+        label="i",
+        parameters={"judged": {"name": "x", "scale": 4, "threshold": 3}},
+    )
     making = {"strata": "machine", "stages": [0.2], "machine": {"judge": "old/m"}}
     make(
         "pooling.Job",
@@ -226,6 +244,12 @@ def fill_campaign(apps: Any, collection: Any) -> None:
 
 
 def fill_llm_reports(reports: Any, collection: Any) -> None:
+    reports.create(
+        collection=collection,
+        kind="study-tripjudge",
+        title="tripjudge",
+        parameters={"values": {"scale": 4, "threshold": 2}},
+    )
     systems = {
         "machine_alone": {"a": 0.5},
         "tau_machine_alone": 1.0,
@@ -321,9 +345,26 @@ def test_annotators_have_the_new_names_of_their_types(upgraded):
         "model": "llm",
     }
     assert Campaign.objects.get().judge_kind == "human"
-    assert Recipe.objects.get().choices == {"judges": ["human", "llm"]}
+    assert Recipe.objects.get().choices == {
+        "judges": ["human", "llm"],
+        "min_relevant": 2,
+        "include_excluded": ["ada"],
+    }
     job = Job.objects.get(label="l")
     assert job.parameters == {"qrels": "campaign:graded:majority:human+simulated"}
+
+
+def test_the_minimum_relevant_grade_and_interim_checks_have_their_new_names(upgraded):
+    assert Campaign.objects.get().min_relevant == 1
+    assert Job.objects.get(label="a").report == {
+        "min_relevant": 2,
+        "interim_checks": [{"share": 1.0}],
+        "systems": [],
+    }
+    assert Job.objects.get(label="i").parameters == {
+        "judged": {"name": "x", "scale": 4, "min_relevant": 3}
+    }
+    assert report("tripjudge").parameters["values"] == {"scale": 4, "min_relevant": 2}
 
 
 def test_llm_judges_keep_labels_trail_jobs_and_pools(upgraded):

@@ -77,8 +77,8 @@ def read_choices(campaign: Campaign, options: Mapping[str, Any]) -> LabelChoices
     choices = LabelChoices.of(
         {
             **options,
-            "threshold": options["min_relevant"],
-            "take_back": back,
+            "min_relevant": options["min_relevant"],
+            "include_excluded": back,
             "with_gold": not options["no_gold"],
             "judges": chosen_judge_kinds(options),
         }

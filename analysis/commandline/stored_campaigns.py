@@ -35,7 +35,7 @@ from analysis.judgements.rows import (
 from analysis.publishing.contents import iterate_raw_judgements
 from annotation.models import Campaign
 from annotation.selectors.pairs import get_kept_pairs
-from assay.analyses.shared.counted_judgements import CountedJudgements, check_threshold
+from assay.analyses.shared.counted_judgements import CountedJudgements, check_min_relevant
 from assay.analyses.shared.judges import chosen_judge_kinds
 from assay.analyses.shared.only_topics import read_topic_filter, topic_row_mask
 from assay.cli.base import BadInput, FileCommand
@@ -130,7 +130,7 @@ def read_label_judgements(options: Mapping[str, Any]) -> LabelTable:
     made = make_labels(
         campaign, LabelChoices(method=options["method"], judges=chosen_judge_kinds(options))
     )
-    return made.table.binary(made.threshold) if options["labels"] == "binary" else made.table
+    return made.table.binary(made.min_relevant) if options["labels"] == "binary" else made.table
 
 
 def prel_loader(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], SampledQrels]:
@@ -169,7 +169,7 @@ def read_counted_judgements(
         raise BadInput(
             f"--grades {options['grades']}, but the campaign {slug} has {n_grades} grades"
         )
-    threshold = check_threshold(options["min_relevant"] or campaign.threshold, n_grades)
+    min_relevant = check_min_relevant(options["min_relevant"] or campaign.min_relevant, n_grades)
     rows = read_rows(campaign, judges=chosen_judge_kinds(options))
     only = read_topic_filter(command, options, rows.topics, f"the judgements of {slug}")
     rows = rows.where(
@@ -187,7 +187,7 @@ def read_counted_judgements(
         gold=int((rows.counts & slow_enough & ~wanted).sum()),
         emptied_pairs=len(np.unique(rows.pair)) - table.n_pairs,
     )
-    return CountedJudgements(table, dropped, threshold, campaign, only)
+    return CountedJudgements(table, dropped, min_relevant, campaign, only)
 
 
 def read_pool_top(slug: str, top: int) -> TopicDocumentPairs | None:

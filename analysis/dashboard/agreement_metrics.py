@@ -169,7 +169,7 @@ def compute_agreement(work: ClaimedJob) -> dict[str, Any]:
     table = live.table(campaign.grades.size)
     rng = np.random.default_rng(campaign.seed)
     work.progress(0, total=5, message="kappa and alpha", now=True)
-    report = make_agreement_report(table, threshold=campaign.threshold, rng=rng)
+    report = make_agreement_report(table, min_relevant=campaign.min_relevant, rng=rng)
     work.progress(1, total=5, message="alpha over time")
     days = np.full(table.n_pairs, -1)
     last = np.zeros(table.n_pairs)

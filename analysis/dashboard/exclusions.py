@@ -74,7 +74,7 @@ def preview_exclusion(work: ClaimedJob) -> dict[str, Any]:
         report["no_rankings"] = "no pair has enough judgements for a label"
         return report
     before, after = compute_means(
-        work, runs, what.on_common_topics(), levels=[campaign.threshold] * 2
+        work, runs, what.on_common_topics(), levels=[campaign.min_relevant] * 2
     )
     rankings = compare_rankings(
         before,

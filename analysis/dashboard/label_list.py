@@ -124,7 +124,7 @@ def list_pairs(campaign: Campaign, live: CampaignSnapshot) -> list[ListedPair]:
     depends_on = (
         live.newest,
         live.audit,
-        campaign.threshold,
+        campaign.min_relevant,
         over,
         read_adjudications(campaign),
         read_known_grades(campaign),

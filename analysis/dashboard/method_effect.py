@@ -100,7 +100,7 @@ def compute_method_effect(work: ClaimedJob) -> dict[str, Any]:
             work,
             runs,
             [labelled.qrels(name) for name, labelled in labels.items()],
-            levels=[campaign.threshold] * len(labels),
+            levels=[campaign.min_relevant] * len(labels),
         )
         under = dict(zip(labels, means, strict=True))
         taus = {name: compute_taus(under["majority"], under[name]) for name in labels}

@@ -62,14 +62,14 @@ ADVISABLE_POOL_KINDS = (PoolKind.DEPTH, PoolKind.ORDERED, PoolKind.SAMPLED)
 class StoppingAdvice:
     """The state of a campaign's interim checks.
 
-    result: of the last check, None before the first. at: time of the last check. n_looks: number of
+    result: of the last check, None before the first. at: time of the last check. n_checks: number of
     checks so far. running: a check is queued or running. why_not: why no check is possible now,
     empty if one is. problem: error of a failed check.
     """
 
     result: dict[str, Any] | None
     at: datetime | None
-    n_looks: int
+    n_checks: int
     running: bool
     why_not: str
     problem: str
@@ -232,7 +232,7 @@ def _advise_ordered(campaign: Campaign, made: Labels, last: int | None) -> dict[
     answer = advise_ordered_pool(
         pairs,
         grades,
-        level=campaign.threshold,
+        level=campaign.min_relevant,
         cutoff=min(CUTOFF, pairs.depth),
         seed=campaign.seed,
         last=last,
@@ -243,7 +243,7 @@ def _advise_ordered(campaign: Campaign, made: Labels, last: int | None) -> dict[
         except NoAudit as error:
             return answer | {"why_not_left": str(error)}
         answer["left"] = summarise_audit(
-            by_audit.left, by_audit.n_relevant, by_audit.n, recall=RECALL, looks=N_INTERIM_CHECKS
+            by_audit.left, by_audit.n_relevant, by_audit.n, recall=RECALL, n_checks=N_INTERIM_CHECKS
         ) | {"batch": by_audit.batch}
     return answer
 
@@ -286,7 +286,7 @@ def audited(campaign: Campaign, made: Labels) -> AuditedPairs:
     ]
     waiting = get_unfinished_pairs(campaign)
     waits = set(waiting.values_list("entry", flat=True))
-    relevant = {(row.topic, row.document): row.grade >= campaign.threshold for row in made.rows}
+    relevant = {(row.topic, row.document): row.grade >= campaign.min_relevant for row in made.rows}
     sizes = dict(campaign.pool.strata.values_list("number", "size"))
     for batch in sorted(sizes, reverse=True):
         drawn = [

@@ -44,19 +44,19 @@ KNOWN_GRADE_COLUMN = "known_grade"
 class LabelChoices:
     """The selection of judgements for labels, and the aggregation.
 
-    threshold: minimum relevant grade, the campaign's if None. min_seconds: minimum active seconds,
-    in addition to the campaign's limit. exclude: pseudonyms to leave out. take_back: pseudonyms
+    min_relevant: minimum relevant grade, the campaign's if None. min_seconds: minimum active seconds,
+    in addition to the campaign's limit. exclude: pseudonyms to leave out. include_excluded: pseudonyms
     whose judgements count although the campaign excludes them, or ALL_JUDGES. judges: annotator
     types (assay.labels.judges) whose judgements count.
     """
 
     method: str = "majority"
     min_judgements: int = 2
-    threshold: int | None = None
+    min_relevant: int | None = None
     with_gold: bool = True
     min_seconds: float = 0.0
     exclude: tuple[str, ...] = ()
-    take_back: tuple[str, ...] = ()
+    include_excluded: tuple[str, ...] = ()
     judges: tuple[str, ...] = LABELLING_KINDS
 
     @classmethod
@@ -65,33 +65,33 @@ class LabelChoices:
         get the default."""
         known = {f.name: given[f.name] for f in fields(cls) if given.get(f.name) is not None}
         known["exclude"] = tuple(sorted(known.get("exclude", ())))
-        back = tuple(sorted(known.get("take_back", ())))
-        known["take_back"] = (ALL_JUDGES,) if ALL_JUDGES in back else back
+        back = tuple(sorted(known.get("include_excluded", ())))
+        known["include_excluded"] = (ALL_JUDGES,) if ALL_JUDGES in back else back
         known["judges"] = kinds_of_judges.sort_kinds(known.get("judges") or LABELLING_KINDS)
         return cls(**known)
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self) | {
             "exclude": list(self.exclude),
-            "take_back": list(self.take_back),
+            "include_excluded": list(self.include_excluded),
             "judges": list(self.judges),
         }
 
-    def takes_back(self, annotator: str) -> bool:
+    def includes_excluded(self, annotator: str) -> bool:
         """Return whether this annotator's judgements count even if the campaign excludes the
         annotator."""
-        return annotator in self.take_back or ALL_JUDGES in self.take_back
+        return annotator in self.include_excluded or ALL_JUDGES in self.include_excluded
 
-    def with_taken_back(self, rows: JudgementRows, *, min_active_seconds: float) -> JudgementRows:
-        """Return the rows with judgements of the annotators in `take_back` counted, if only the
+    def with_included(self, rows: JudgementRows, *, min_active_seconds: float) -> JudgementRows:
+        """Return the rows with judgements of the annotators in `include_excluded` counted, if only the
         exclusion had removed them.
 
         min_active_seconds: the campaign's limit, which was not applied to judgements of excluded
         annotators.
         """
-        if not self.take_back or not len(rows):
+        if not self.include_excluded or not len(rows):
             return rows
-        back = np.array([self.takes_back(name) for name in rows.annotators], dtype=bool)[
+        back = np.array([self.includes_excluded(name) for name in rows.annotators], dtype=bool)[
             rows.annotator
         ]
         back &= (rows.status == EXCLUDED) & ~(rows.active < min_active_seconds)
@@ -116,19 +116,19 @@ class LabelChoices:
             self.method,
             f"at least {self.min_judgements} judgement{'' if self.min_judgements == 1 else 's'}",
         ]
-        if self.threshold is not None:
-            said.append(f"minimum relevant grade {self.threshold}")
+        if self.min_relevant is not None:
+            said.append(f"minimum relevant grade {self.min_relevant}")
         if not self.with_gold:
             said.append("without gold pairs")
         if self.min_seconds:
             said.append(f"at least {self.min_seconds:g} s")
         if self.exclude:
             said.append(f"without {', '.join(self.exclude)}")
-        if self.take_back:
+        if self.include_excluded:
             whom = (
                 "all excluded annotators"
-                if ALL_JUDGES in self.take_back
-                else f"{', '.join(self.take_back)} (even if excluded)"
+                if ALL_JUDGES in self.include_excluded
+                else f"{', '.join(self.include_excluded)} (even if excluded)"
             )
             said.append(f"including {whom}")
         if self.judges != LABELLING_KINDS:
@@ -155,7 +155,7 @@ class Labels:
     which override others."""
 
     choices: LabelChoices
-    threshold: int
+    min_relevant: int
     table: LabelTable
     graded: Aggregation
     binary: Aggregation
@@ -251,7 +251,7 @@ def make_labels(
     counted: returns the table of all counted judgements of `rows`, if the caller has it. It is used
     if the choices leave none of them out.
     """
-    threshold = campaign.threshold if choices.threshold is None else choices.threshold
+    min_relevant = campaign.min_relevant if choices.min_relevant is None else choices.min_relevant
     table = _select_judgements(
         campaign,
         choices,
@@ -262,8 +262,8 @@ def make_labels(
     by_llm = JudgeKind.LLM in choices.judges
     rulings = {} if by_llm else read_adjudications(campaign, with_gold=choices.with_gold)
     graded = method(table, min_judgements=choices.min_judgements).adjudicated(rulings)
-    on_two = {pair: int(grade >= threshold) for pair, grade in rulings.items()}
-    binary = method(table.binary(threshold), min_judgements=choices.min_judgements).adjudicated(
+    on_two = {pair: int(grade >= min_relevant) for pair, grade in rulings.items()}
+    binary = method(table.binary(min_relevant), min_judgements=choices.min_judgements).adjudicated(
         on_two
     )
     judged = {table.pair_ids(pair) for pair in range(table.n_pairs)} if rulings else set()
@@ -275,10 +275,10 @@ def make_labels(
     ]
     known = read_known_grades(campaign) if choices.with_gold and not by_llm else {}
     beyond += [
-        Label(*pair, grade, int(grade >= threshold), KNOWN_GRADE_COLUMN, KNOWN_GRADE_COLUMN, 0)
+        Label(*pair, grade, int(grade >= min_relevant), KNOWN_GRADE_COLUMN, KNOWN_GRADE_COLUMN, 0)
         for pair, grade in known.items()
     ]
-    return Labels(choices, threshold, table, graded, binary, rulings, beyond)
+    return Labels(choices, min_relevant, table, graded, binary, rulings, beyond)
 
 
 def _select_judgements(
@@ -288,7 +288,7 @@ def _select_judgements(
     counted: Callable[[], LabelTable] | None,
 ) -> LabelTable:
     """Return the judgements that enter labels under the choices."""
-    taken = choices.with_taken_back(rows, min_active_seconds=campaign.min_active_seconds)
+    taken = choices.with_included(rows, min_active_seconds=campaign.min_active_seconds)
     admitted = choices.admits(taken)
     if counted is not None and taken is rows and (admitted == rows.counts).all():
         return counted()
@@ -407,7 +407,7 @@ def cached_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
     depends_on = (
         live.newest,
         live.audit,
-        campaign.threshold,
+        campaign.min_relevant,
         read_adjudications(campaign),
         read_known_grades(campaign),
     )

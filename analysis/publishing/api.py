@@ -53,7 +53,7 @@ CHOICE_PARAMETERS = [
         description="number of judgements from which a pair has a label (default 2)",
     ),
     OpenApiParameter(
-        "threshold",
+        "min_relevant",
         {"type": "integer", "minimum": 1},
         description="minimum relevant grade (default: the campaign's)",
     ),
@@ -66,7 +66,7 @@ CHOICE_PARAMETERS = [
         "exclude", str, many=True, description="pseudonyms of annotators to leave out"
     ),
     OpenApiParameter(
-        "take_back",
+        "include_excluded",
         str,
         many=True,
         description="pseudonyms of excluded annotators whose judgements count here; * for all",
@@ -217,11 +217,11 @@ class RecipeSerializer(StrictSerializer):
     name = TextField(max_length=200)
     method = serializers.ChoiceField(choices=list(METHODS), default="majority")
     min_judgements = serializers.IntegerField(min_value=1, max_value=1000, default=2)
-    threshold = serializers.IntegerField(min_value=1, allow_null=True, default=None)
+    min_relevant = serializers.IntegerField(min_value=1, allow_null=True, default=None)
     with_gold = serializers.BooleanField(default=True)
     min_seconds = serializers.FloatField(min_value=0, default=0.0)
     exclude = serializers.ListField(child=TextField(), default=list)
-    take_back = serializers.ListField(
+    include_excluded = serializers.ListField(
         child=TextField(), default=list, help_text="excluded annotators to count; * for all"
     )
     judges = serializers.ListField(

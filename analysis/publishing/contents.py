@@ -140,7 +140,7 @@ def exclusion_reason(
         return "superseded by a later revision"
     if kind == Pair.Kind.QUALIFICATION:
         return "qualification pair"
-    taken_back = judgement["status"] == Judgement.Status.EXCLUDED and choices.takes_back(
+    taken_back = judgement["status"] == Judgement.Status.EXCLUDED and choices.includes_excluded(
         judgement["membership__pseudonym"]
     )
     if taken_back and is_too_fast(

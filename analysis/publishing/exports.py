@@ -189,14 +189,14 @@ def check_choices(campaign: Campaign, choices: LabelChoices) -> list[str]:
     """Return the errors in the choices for this campaign, as sentences."""
     mistakes = []
     values = campaign.grades.values
-    if choices.threshold is not None and choices.threshold not in values[1:]:
+    if choices.min_relevant is not None and choices.min_relevant not in values[1:]:
         mistakes.append(
             f"The minimum relevant grade must be one of {', '.join(map(str, values[1:]))}."
         )
     known = set(campaign.memberships.filter(role="annotator").values_list("pseudonym", flat=True))
-    if absent := sorted({*choices.exclude, *choices.take_back} - known - {ALL_JUDGES}):
+    if absent := sorted({*choices.exclude, *choices.include_excluded} - known - {ALL_JUDGES}):
         mistakes.append(f"This campaign has no annotator called {', '.join(absent)}.")
-    if both := sorted(set(choices.exclude) & set(choices.take_back)):
+    if both := sorted(set(choices.exclude) & set(choices.include_excluded)):
         mistakes.append(f"{', '.join(both)}: annotators cannot be both left out and included.")
     if wrong := judges.check_kinds(choices.judges):
         mistakes.append(wrong)

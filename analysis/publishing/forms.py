@@ -41,7 +41,7 @@ class ChoicesForm(forms.Form):
         required=False,
         help_text=_("Pairs with fewer counted judgements get no label."),
     )
-    threshold = forms.TypedChoiceField(
+    min_relevant = forms.TypedChoiceField(
         label=_("Minimum relevant grade"), coerce=int, empty_value=None, required=False
     )
     min_seconds = forms.FloatField(
@@ -60,7 +60,7 @@ class ChoicesForm(forms.Form):
             "In addition to those excluded from the campaign. Hold Ctrl or Cmd to select several."
         ),
     )
-    take_back = forms.MultipleChoiceField(
+    include_excluded = forms.MultipleChoiceField(
         label=_("Include excluded annotators"),
         required=False,
         help_text=_(
@@ -83,7 +83,7 @@ class ChoicesForm(forms.Form):
         initial = {
             "method": "majority",
             "min_judgements": 2,
-            "threshold": campaign.threshold,
+            "min_relevant": campaign.min_relevant,
             "min_seconds": 0,
             "judges": list(LABELLING_KINDS),
         }
@@ -92,7 +92,7 @@ class ChoicesForm(forms.Form):
         grades = [
             (grade["value"], f"{grade['value']} {grade['name']}") for grade in campaign.scale[1:]
         ]
-        self.fields["threshold"].choices = grades  # type: ignore[attr-defined]
+        self.fields["min_relevant"].choices = grades  # type: ignore[attr-defined]
         people = (
             campaign.memberships.filter(role="annotator")
             .order_by("pseudonym")
@@ -101,7 +101,7 @@ class ChoicesForm(forms.Form):
         self.fields["exclude"].choices = [(name, name) for name in people]  # type: ignore[attr-defined]
         self.fields["exclude"].widget.attrs["size"] = min(max(len(people), 2), 6)
 
-        back = self.fields["take_back"]
+        back = self.fields["include_excluded"]
         out = campaign.memberships.filter(
             role="annotator", status=Membership.Status.EXCLUDED
         ).order_by("pseudonym")
@@ -113,9 +113,11 @@ class ChoicesForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        if both := sorted(set(cleaned.get("exclude", [])) & set(cleaned.get("take_back", []))):
+        if both := sorted(
+            set(cleaned.get("exclude", [])) & set(cleaned.get("include_excluded", []))
+        ):
             self.add_error(
-                "take_back",
+                "include_excluded",
                 _("%(both)s: annotators cannot be both left out and included.")
                 % {"both": ", ".join(both)},
             )
@@ -216,7 +218,7 @@ class ReleaseForm(forms.Form):
         label=_("Number of grades"),
         help_text=_("For judgements made elsewhere. Grades count from 0."),
     )
-    threshold = forms.IntegerField(
+    min_relevant = forms.IntegerField(
         min_value=1,
         max_value=8,
         initial=2,
@@ -241,14 +243,14 @@ class ReleaseForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
-        scale, threshold = (
+        scale, min_relevant = (
             cleaned.get("scale") or 4,
-            cleaned.get("threshold") or min(2, (cleaned.get("scale") or 4) - 1),
+            cleaned.get("min_relevant") or min(2, (cleaned.get("scale") or 4) - 1),
         )
-        if threshold >= scale:
+        if min_relevant >= scale:
             self.add_error(
-                "threshold",
+                "min_relevant",
                 _("The minimum relevant grade must be from 1 to %(highest)s.")
                 % {"highest": scale - 1},
             )
-        return {**cleaned, "scale": scale, "threshold": threshold}
+        return {**cleaned, "scale": scale, "min_relevant": min_relevant}

@@ -107,7 +107,7 @@ def _import_judgement_file(
     wanted = ImportOptions(
         name=said.get("name") or name.partition(".")[0],
         n_grades=n_grades,
-        threshold=said.get("threshold") or 2,
+        min_relevant=said.get("min_relevant") or 2,
         min_seconds=1.0,
     )
     brought = import_judgements(

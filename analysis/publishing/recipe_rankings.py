@@ -102,7 +102,7 @@ def run_comparison(work: ClaimedJob) -> dict[str, Any]:
     if report["reason"]:
         return report
     qrels = [one.qrels(scale) for scale in ("graded", "binary") for one in made]
-    means = compute_means(work, runs, qrels, levels=[*(one.threshold for one in made), 1, 1])
+    means = compute_means(work, runs, qrels, levels=[*(one.min_relevant for one in made), 1, 1])
     tags = [run.tag for run in runs]
     for number, scale in enumerate(SCALE_NAMES):
         a, b = means[2 * number : 2 * number + 2]

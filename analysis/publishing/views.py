@@ -98,7 +98,7 @@ def _main_files(
 ) -> list[dict[str, object]]:
     """Return the two recommended files, each with one line on its content."""
     graded, binary = (exports.EXPORTS[name] for name in MAIN_EXPORTS[is_sampled(campaign)])
-    least = choices.threshold or campaign.threshold
+    least = choices.min_relevant or campaign.min_relevant
     names = {grade["value"]: grade["name"] for grade in campaign.scale}
     words = [
         _("One label per pair, grades 0 to %(highest)s, TREC format.") % {"highest": max(names)}
@@ -442,7 +442,7 @@ def _import_form(request: HttpRequest) -> HttpResponse:
     form = ReleaseForm(request.POST, request.FILES) if request.method == "POST" else ReleaseForm()
     if request.method == "POST" and form.is_valid():
         try:
-            said = {key: form.cleaned_data[key] for key in ("name", "scale", "threshold")}
+            said = {key: form.cleaned_data[key] for key in ("name", "scale", "min_relevant")}
             job = import_job.queue_import(
                 form.cleaned_data["release"],
                 user=request.user,

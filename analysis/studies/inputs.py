@@ -25,7 +25,7 @@ CAMPAIGN_KEYS = COLLECTION_KEYS | {
     "binary_labels",
     "pool",
     "scale",
-    "threshold",
+    "min_relevant",
     "min_seconds",
     "grades",
     "simulated",
@@ -70,6 +70,8 @@ def supplied_keys(study: Study, *, by_campaign: bool) -> frozenset[str]:
     """Return the keys that the campaign or collection supplies."""
     if not by_campaign:
         return COLLECTION_KEYS
+    if "scale" not in keys_by_name(study):  # the user chooses the minimum relevant grade
+        return CAMPAIGN_KEYS - {"min_relevant"}
     return CAMPAIGN_KEYS
 
 

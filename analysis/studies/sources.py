@@ -173,7 +173,7 @@ def _write_campaign_inputs(
     made.file(
         "judgements", "judgements.tsv", lambda out: out.write(export_judgements_text(campaign))
     )
-    _add_scale(made, campaign.scale, campaign.threshold, campaign.min_active_seconds)
+    _add_scale(made, campaign.scale, campaign.min_relevant, campaign.min_active_seconds)
     for key, name, scale in (
         ("labels", "labels", "graded"),
         ("binary_labels", "labels-binary", "binary"),
@@ -186,8 +186,8 @@ def _write_campaign_inputs(
     if study.name == "comparison" and "measures" not in given.values:
         usual = parse_measures(str(keys_by_name(study)["measures"].default))
         made.value("measures", " ".join(map(str, limit_cutoffs(usual, campaign.judged_depth))))
-    if "threshold" not in made.keys and own[0].split(":")[1] == "graded" and len(own) == 1:
-        made.value("min_relevant", campaign.threshold)  # the campaign's minimum relevant grade
+    if "scale" not in made.keys and own[0].split(":")[1] == "graded" and len(own) == 1:
+        made.value("min_relevant", campaign.min_relevant)  # the campaign's minimum relevant grade
     if (
         campaign.pool is not None and campaign.pool.depth is not None
     ):  # a pool from a file without ranks has no top ranks
@@ -310,13 +310,13 @@ def refuse_judged_qrels(reference: str, collection: Collection) -> None:
         )
 
 
-def _add_scale(made: _InputFolder, scale: Any, threshold: int, min_seconds: float) -> None:
+def _add_scale(made: _InputFolder, scale: Any, min_relevant: int, min_seconds: float) -> None:
     """Write the scale; studies of judgements also need the names of its grades."""
-    if "threshold" not in made.keys:
+    if "scale" not in made.keys:
         made.value("grades", len(scale))
         return
     made.value("scale", len(scale))
-    made.value("threshold", threshold)
+    made.value("min_relevant", min_relevant)
     made.value("min_seconds", float(min_seconds))
     made.value("grades", {str(grade["value"]): str(grade["name"]) for grade in scale})
 
@@ -402,7 +402,7 @@ def _write_release_inputs(study: Study, name: str, folder: Path, path: Path) -> 
         _add_scale(
             made,
             settings["scale"],
-            settings["threshold"],
+            settings["min_relevant"],
             float(settings.get("min_active_seconds") or 0),
         )
         made.value("documents", release.about["collection"].get("n_documents"))

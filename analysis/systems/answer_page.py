@@ -98,7 +98,7 @@ def _answer_context(answer: dict[str, Any], live: CampaignSnapshot) -> dict[str,
         "pictures": further,
         "tables": [
             scores_table(answer),
-            *([rank_history_table(answer)] if len(answer["looks"]) > 1 else []),
+            *([rank_history_table(answer)] if len(answer["interim_checks"]) > 1 else []),
         ],
         "missing": describe_missing_intervals(answer),
         "notes": answer_notes(answer),
@@ -135,7 +135,7 @@ def describe_decision(answer: dict[str, Any]) -> str:
 
 def answer_charts(answer: dict[str, Any]) -> list[Picture]:
     made = [scores_chart(answer), pairs_chart(answer)]
-    return [*made, interim_checks_chart(answer)] if len(answer["looks"]) > 1 else made
+    return [*made, interim_checks_chart(answer)] if len(answer["interim_checks"]) > 1 else made
 
 
 def describe_basis(answer: dict[str, Any], n_topics: int) -> str:

@@ -91,10 +91,10 @@ def pairs_chart(answer: Mapping[str, Any]) -> Picture:
 def interim_checks_chart(answer: Mapping[str, Any]) -> Picture:
     """Plot the scores of the current best runs over the interim checks. Sampled pools have none,
     because their stages are evaluated as a whole."""
-    looks: Sequence[Mapping[str, Any]] = answer["looks"]
+    checks: Sequence[Mapping[str, Any]] = answer["interim_checks"]
     tags = [one["tag"] for one in answer["systems"][:MAX_LINES]]
     series = [
-        Line(tag, [(100 * look["share"], look["means"][k]) for look in looks], marks=True)
+        Line(tag, [(100 * check["share"], check["means"][k]) for check in checks], marks=True)
         for k, tag in enumerate(tags)
     ]
     caption = f"Mean {answer['measure']} during judging"
@@ -132,15 +132,15 @@ def scores_table(answer: Mapping[str, Any]) -> Table:
 
 def rank_history_table(answer: Mapping[str, Any]) -> Table:
     """Return the rank of each run at each interim check. Tied runs share the best of their ranks."""
-    looks: Sequence[Mapping[str, Any]] = answer["looks"]
-    header = ["run", *(f"{100 * look['share']:.0f}%" for look in looks)]
-    columns = [[_rank_of_mean(mean, look["means"]) for mean in look["means"]] for look in looks]
+    checks: Sequence[Mapping[str, Any]] = answer["interim_checks"]
+    header = ["run", *(f"{100 * check['share']:.0f}%" for check in checks)]
+    columns = [[_rank_of_mean(mean, check["means"]) for mean in check["means"]] for check in checks]
     rows: list[list[Cell]] = [
         [one["tag"], *(column[k] for column in columns)] for k, one in enumerate(answer["systems"])
     ]
     note = "By the last version of each judgement. " + "; ".join(
-        f"{100 * look['share']:.0f}%: {look['judgements']:,} judgements, {look['topics']:,} topics with a label"
-        for look in looks
+        f"{100 * check['share']:.0f}%: {check['judgements']:,} judgements, {check['topics']:,} topics with a label"
+        for check in checks
     )
     return Table("places", "Rank of each run during judging", header, rows, note + ".")
 
@@ -156,16 +156,16 @@ def _rank_of_mean(mean: float | None, means: Sequence[float | None]) -> int | No
 def describe_leader_history(answer: Mapping[str, Any]) -> str:
     """Describe in one sentence since when the leading run has led. Empty with fewer than two
     checks, or if no run is leading."""
-    looks = answer["looks"]
-    if len(looks) < 2 or no_verdict_reason(answer["topics"]):
+    checks = answer["interim_checks"]
+    if len(checks) < 2 or no_verdict_reason(answer["topics"]):
         return ""
-    leading = [_rank_of_mean(look["means"][0], look["means"]) == 1 for look in looks]
+    leading = [_rank_of_mean(check["means"][0], check["means"]) == 1 for check in checks]
     since = len(leading)
     while since and leading[since - 1]:
         since -= 1
     leader = answer["systems"][0]["tag"]
     if since == 0:
-        return f"{leader} has led at each of {len(looks)} checks."
-    if since == len(looks) - 1:
-        return f"The lead of {leader} is recent: another run led at {100 * looks[-2]['share']:.0f}% of the judgements."
-    return f"{leader} has led since {100 * looks[since]['share']:.0f}% of the judgements."
+        return f"{leader} has led at each of {len(checks)} checks."
+    if since == len(checks) - 1:
+        return f"The lead of {leader} is recent: another run led at {100 * checks[-2]['share']:.0f}% of the judgements."
+    return f"{leader} has led since {100 * checks[since]['share']:.0f}% of the judgements."

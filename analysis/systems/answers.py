@@ -251,7 +251,7 @@ def compute_answer(work: ClaimedJob) -> dict[str, Any]:
     Each system also has unjudged (share of unjudged documents among those the measure reads, None
     if it reads all), least and most (score bounds over the possible grades of unjudged documents in
     the top ranks of all runs, None if unknown). Further keys: measure, words, open, estimated,
-    labels, pairs, judgements, level, without_relevant, why_no_bounds, looks (at each tenth of the
+    labels, pairs, judgements, min_relevant, without_relevant, why_no_bounds, interim_checks (at each tenth of the
     judgements).
     """
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
@@ -301,7 +301,7 @@ def _answer_from_sample(
     values = np.stack(
         [
             estimates.estimate_topics(
-                pack_run(run, index), sample, [measure], level=campaign.threshold
+                pack_run(run, index), sample, [measure], level=campaign.min_relevant
             )[:, 0]
             for run in runs
         ],
@@ -318,7 +318,9 @@ def _answer_from_sample(
     ranking = rank_systems(values, [run.tag for run in runs], interval=interval, untested=why)
     for one in ranking["systems"]:
         one |= {"unjudged": None, "least": None, "most": None}
-    n_without = int((sample.n_relevant(min_gaining_grade(measure, campaign.threshold)) == 0).sum())
+    n_without = int(
+        (sample.n_relevant(min_gaining_grade(measure, campaign.min_relevant)) == 0).sum()
+    )
     return ranking | {
         "estimated": True,
         "labels": int(sample.n_judged.sum()),
@@ -326,8 +328,8 @@ def _answer_from_sample(
         "without_relevant": n_without,
         "open": "",
         "why_no_bounds": "the pool is sampled, and pairs that were not drawn are estimated",
-        "looks": [],
-        "level": campaign.threshold,
+        "interim_checks": [],
+        "min_relevant": campaign.min_relevant,
     }
 
 
@@ -340,7 +342,7 @@ def _answer_from_labels(
     measure: Measure,
 ) -> dict[str, Any]:
     qrels = made.qrels("graded")
-    evaluator = Evaluator(qrels, [measure], level=campaign.threshold)
+    evaluator = Evaluator(qrels, [measure], level=campaign.min_relevant)
     packed = [evaluator.pack(run) for run in runs]
     values = (
         np.stack([evaluator.evaluate_packed(one).values[:, 0] for one in packed], axis=1)
@@ -353,23 +355,23 @@ def _answer_from_labels(
         {run.tag: run for run in runs},
         qrels,
         measure,
-        level=campaign.threshold,
+        level=campaign.min_relevant,
         highest=campaign.grades.size - 1,
     )
     topics = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
-    least = min_gaining_grade(measure, campaign.threshold)
+    least = min_gaining_grade(measure, campaign.min_relevant)
     relevant = np.bincount(topics, weights=qrels.grades >= least, minlength=len(qrels.topics))
     return ranking | {
         "estimated": False,
         "labels": len(qrels),
         "pairs": len(live.pairs),
-        "level": campaign.threshold,
+        "min_relevant": campaign.min_relevant,
         "without_relevant": int((relevant == 0).sum()),
         "open": describe_score_bounds(ranking["systems"])
         if ranking["systems"] and not why and not no_verdict_reason(ranking["topics"])
         else "",
         "why_no_bounds": why,
-        "looks": compute_interim_checks(
+        "interim_checks": compute_interim_checks(
             campaign,
             live,
             choices,
@@ -474,7 +476,7 @@ def compute_interim_checks(
         )
     }
     place = {one.tag: k for k, one in enumerate(packed)}
-    looks = []
+    checks = []
     for end in [*ends, len(made_at)]:
         now = end == len(made_at)
         until = math.inf if now else float(made_at[end - 1])
@@ -487,10 +489,10 @@ def compute_interim_checks(
             ):
                 grades[row] = label.grade
         means, n_topics = _run_means(
-            replace(qrels, grades=grades), packed, measure, level=campaign.threshold
+            replace(qrels, grades=grades), packed, measure, level=campaign.min_relevant
         )
         moment = datetime.fromtimestamp(float(made_at[end - 1]), UTC).isoformat() if end else None
-        looks.append(
+        checks.append(
             {
                 "share": end / needed,
                 "judgements": end,
@@ -499,7 +501,7 @@ def compute_interim_checks(
                 "means": [means[place[tag]] for tag in tags],
             }
         )
-    return looks
+    return checks
 
 
 def _run_means(

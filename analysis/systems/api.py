@@ -209,7 +209,7 @@ class LeadersSerializer(serializers.Serializer):
         "confidence interval or the reason why there is none, unjudged share, "
         "score bounds least and most), p and holm (of each system against those "
         "below it: paired t-test, raw and corrected), opposed (the signed ranks "
-        "point to the other side), looks (means at each tenth of the judgements, "
+        "point to the other side), interim_checks (means at each tenth of the judgements, "
         "in the order of systems)",
     )
     computed_at = serializers.DateTimeField(allow_null=True)

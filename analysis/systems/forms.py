@@ -245,7 +245,7 @@ class ReportForm(forms.Form):
             chosen = self._judged_qrels() if "judged_only" in one.about.more else self.qrels()
             if (
                 self.campaign
-                and grade == self.campaign.threshold
+                and grade == self.campaign.min_relevant
                 and all(map(is_binary_reference, chosen))
             ):
                 grade = cleaned[one.name] = (
@@ -342,9 +342,9 @@ def build_form_field(one: DeclaredOption, *, campaign: Campaign | None) -> forms
     if "graded" in one.about.more and campaign is not None and len(campaign.scale) > 2:
         common["initial"] = one.about.more["graded"]
     if one.kind == "grade" and campaign is not None:
-        common["initial"] = campaign.threshold  # the form initially uses the graded labels
+        common["initial"] = campaign.min_relevant  # the form initially uses the graded labels
         common["help_text"] = (
-            f"{one.about.hint} Default: {campaign.threshold} on this campaign's "
+            f"{one.about.hint} Default: {campaign.min_relevant} on this campaign's "
             f"{len(campaign.scale)} grades, 1 on two grades."
         ).strip()
     if one.kind == "scale" and campaign is not None:

@@ -27,7 +27,7 @@ from pooling.services.listed_pools import link_stored_texts, store_listed_pool
 
 COPIED_SETTINGS = (
     "scale",
-    "threshold",
+    "min_relevant",
     "judgements_per_pair",
     "min_active_seconds",
     "idle_seconds",
@@ -129,7 +129,7 @@ def _top_up_settings(report: Report, result: Mapping[str, Any]) -> dict[str, Any
     level = int(report.parameters.get("options", {}).get("min_relevant") or 1)
     return strict | {
         "scale": [{"value": value, "name": names[value]} for value in range(size)],
-        "threshold": min(level, size - 1),
+        "min_relevant": min(level, size - 1),
         "spans_from": size - 1,
     }
 

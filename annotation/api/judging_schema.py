@@ -338,7 +338,7 @@ class CampaignSettingsSerializer(serializers.Serializer):
     lease_window = serializers.IntegerField(help_text="pairs assigned ahead")
     continue_after_target = serializers.BooleanField()
     simulated = serializers.BooleanField()
-    threshold = serializers.IntegerField(help_text="minimum relevant grade")
+    min_relevant = serializers.IntegerField(help_text="minimum relevant grade")
     text_format = serializers.ChoiceField(
         choices=Collection.TextFormat.choices, help_text="format of the document texts"
     )

@@ -131,7 +131,7 @@ SETTINGS = (
     Key("name", "text", "Name shown to annotators."),
     Key("description", "text", "Description of the campaign."),
     Key("scale", "rows", "Grades, lowest first.", row=GRADE, identity=("value",), whole=True),
-    _number_key("threshold", "whole", "Minimum relevant grade."),
+    _number_key("min_relevant", "whole", "Minimum relevant grade."),
     _number_key("judgements_per_pair", "whole", "Judgements per pair, each by another annotator."),
     _number_key(
         "target_per_annotator",
@@ -223,7 +223,7 @@ SETTINGS = (
         "gold_rule",
         "text",
         (
-            "When a gold or qualification answer counts as right: same side of `threshold`, "
+            "When a gold or qualification answer counts as right: same side of `min_relevant`, "
             "within one grade, or the known grade."
         ),
         choices=tuple(rule.value for rule in GoldRule),

@@ -30,7 +30,7 @@ def suggest_grades(grades: Iterable[int], scale: Scale) -> dict[int, int]:
     ones have no suggestion."""
     given = set(grades)
     if given <= {0, 1}:
-        return {grade: (scale.values[0], scale.threshold)[grade] for grade in given}
+        return {grade: (scale.values[0], scale.min_relevant)[grade] for grade in given}
     return (
         {grade: grade for grade in given & set(scale.values)}
         if max(given) < scale.values[-1]

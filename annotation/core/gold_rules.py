@@ -25,7 +25,9 @@ def right_grades(rule: str, gold: int, scale: Scale) -> list[int]:
     if rule == GoldRule.NEAR:
         at = values.index(gold)
         return values[max(at - 1, 0) : at + 2]
-    return [value for value in values if (value >= scale.threshold) == (gold >= scale.threshold)]
+    return [
+        value for value in values if (value >= scale.min_relevant) == (gold >= scale.min_relevant)
+    ]
 
 
 def is_right(rule: str, grade: int | None, gold: int, scale: Scale) -> bool:

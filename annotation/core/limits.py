@@ -21,7 +21,7 @@ MAX_SMALL_INTEGER = 32_767
 MAX_VALUES = {
     **dict.fromkeys(
         (
-            "threshold",
+            "min_relevant",
             "grace_minutes",
             "closing_hours",
             "pause_after_fast",

@@ -31,7 +31,7 @@ class Preset:
         return guidelines_text(
             settings["scale"],
             spans=settings["spans"],
-            spans_from=settings.get("spans_from", settings["threshold"]),
+            spans_from=settings.get("spans_from", settings["min_relevant"]),
         )
 
 
@@ -111,7 +111,7 @@ PRESETS = {
             "as TripJudge (Althammer et al. 2022)",
             {
                 "scale": FOUR_GRADES,
-                "threshold": 2,
+                "min_relevant": 2,
                 "judgements_per_pair": 3,
                 "target_per_annotator": 300,
                 "spans": "off",
@@ -127,7 +127,7 @@ PRESETS = {
             "as FiRA (Hofstätter et al. 2020)",
             {
                 "scale": FOUR_GRADES,
-                "threshold": 2,
+                "min_relevant": 2,
                 "judgements_per_pair": 3,
                 "target_per_annotator": 300,
                 "spans": "required",
@@ -142,7 +142,7 @@ PRESETS = {
             "as the TREC 2019 Deep Learning track (Craswell et al. 2020)",
             {
                 "scale": TREC_GRADES,
-                "threshold": 2,
+                "min_relevant": 2,
                 "judgements_per_pair": 1,
                 "target_per_annotator": 0,
                 "spans": "off",
@@ -157,7 +157,7 @@ PRESETS = {
             "as the first TREC qrels",
             {
                 "scale": TWO_GRADES,
-                "threshold": 1,
+                "min_relevant": 1,
                 "judgements_per_pair": 3,
                 "target_per_annotator": 300,
                 "spans": "off",

@@ -1,8 +1,8 @@
 """The grades of a campaign: 2 to 9, each with a name, an explanation, an example, a key and a
 shape.
 
-    Scale(grades, threshold)                    values, names, table size and minimum relevant grade
-    find_scale_problems(scale, threshold=...)   errors in a scale that a user entered
+    Scale(grades, min_relevant)                    values, names, table size and minimum relevant grade
+    find_scale_problems(scale, min_relevant=...)   errors in a scale that a user entered
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FEWEST_GRADES, MOST_GRADES = 2, 9
 SHAPES = ("cross", "ring", "half", "disc", "square", "triangle", "diamond", "star", "plus")
 
 
-def find_scale_problems(scale: Sequence[dict[str, Any]], *, threshold: int) -> list[str]:
+def find_scale_problems(scale: Sequence[dict[str, Any]], *, min_relevant: int) -> list[str]:
     """Check a scale and return its problems as sentences, empty if it is valid. Grades are whole
     numbers, lowest first."""
     mistakes: list[str] = []
@@ -32,7 +32,7 @@ def find_scale_problems(scale: Sequence[dict[str, Any]], *, threshold: int) -> l
         mistakes.append("Values of grades must be whole numbers from 0 to 999.")
     elif values != sorted(set(values)):
         mistakes.append("Grades must be listed lowest first, each value once.")
-    elif threshold not in values[1:]:
+    elif min_relevant not in values[1:]:
         mistakes.append(
             "The minimum relevant grade must be on the scale and above the lowest grade. Otherwise "
             "every judged document would be relevant."
@@ -49,7 +49,7 @@ def find_scale_problems(scale: Sequence[dict[str, Any]], *, threshold: int) -> l
 
 @dataclass(frozen=True)
 class Scale:
-    """The scale of a campaign. grades: lowest first, as stored in a campaign. threshold: lowest
+    """The scale of a campaign. grades: lowest first, as stored in a campaign. min_relevant: lowest
     relevant grade.
 
     Values may have gaps (0, 1, 3). Weighted kappa uses the differences of the values as distances.
@@ -58,7 +58,7 @@ class Scale:
     """
 
     grades: Sequence[Mapping[str, Any]]
-    threshold: int
+    min_relevant: int
 
     @cached_property
     def values(self) -> list[int]:

@@ -79,7 +79,7 @@ class Campaign(models.Model):
     scale = models.JSONField(
         default=default_scale, help_text="2 to 9 grades: value, name, explanation, example, shape"
     )
-    threshold = models.PositiveSmallIntegerField(default=2, help_text="minimum relevant grade")
+    min_relevant = models.PositiveSmallIntegerField(default=2, help_text="minimum relevant grade")
     judgements_per_pair = models.PositiveSmallIntegerField(default=3)
     target_per_annotator = models.PositiveIntegerField(default=300)
     daily_limit = models.PositiveIntegerField(null=True, blank=True)
@@ -218,7 +218,7 @@ class Campaign(models.Model):
 
     @property
     def grades(self) -> Scale:
-        return Scale(self.scale, self.threshold)
+        return Scale(self.scale, self.min_relevant)
 
 
 class GuidelineVersion(models.Model):

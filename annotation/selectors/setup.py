@@ -31,7 +31,7 @@ SETTINGS = (
     "lease_window",
     "continue_after_target",
     "simulated",
-    "threshold",
+    "min_relevant",
 )
 TRIAL_TOPICS, TRIAL_PAIRS_A_TOPIC = 3, 4
 

@@ -63,7 +63,7 @@ class Options(JudgementOptions):
 
 def aggregate_by_scale(judged: CountedJudgements, options: Options) -> dict[str, Aggregation]:
     """Return the aggregations on all grades (`graded`) and on two, relevant or not (`binary`)."""
-    scales = {"graded": judged.table, "binary": judged.table.binary(judged.threshold)}
+    scales = {"graded": judged.table, "binary": judged.table.binary(judged.min_relevant)}
     return {
         name: METHODS[options.method](
             table, min_judgements=options.min_judgements, **method_options(options)
@@ -108,7 +108,7 @@ def compute(
         **method_options(options),
         "judgements": len(judged.table),
         "method": options.method,
-        "min_relevant": judged.threshold,
+        "min_relevant": judged.min_relevant,
     }
 
 

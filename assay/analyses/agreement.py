@@ -65,7 +65,7 @@ def compute(judged: CountedJudgements, options: Options, *, seed: int = 0) -> Va
     in `reasons`."""
     report = make_agreement_report(
         judged.table,
-        threshold=judged.threshold,
+        min_relevant=judged.min_relevant,
         rng=np.random.default_rng(seed),
         min_common=options.min_common,
         min_judgements=options.min_judgements,
@@ -78,7 +78,7 @@ def compute(judged: CountedJudgements, options: Options, *, seed: int = 0) -> Va
         "labelled_pairs": report.n_labelled,
         "judgements": report.n_judgements,
         "dropped": count_dropped_rows(judged.dropped),
-        "min_relevant": judged.threshold,
+        "min_relevant": judged.min_relevant,
     }
 
 

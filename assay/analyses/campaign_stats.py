@@ -64,7 +64,7 @@ def compute(
         pool = [pair for pair in pool if pair[0] in judged.only]
     statistics = compute_campaign_statistics(
         judged.table,
-        threshold=judged.threshold,
+        min_relevant=judged.min_relevant,
         min_judgements=options.min_judgements,
         documents=options.n_documents or n_documents,
         pool=pool,
@@ -77,7 +77,7 @@ def compute(
     return {
         **statistics_json(statistics),
         "dropped": count_dropped_rows(judged.dropped),
-        "min_relevant": judged.threshold,
+        "min_relevant": judged.min_relevant,
     }
 
 

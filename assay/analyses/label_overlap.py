@@ -61,7 +61,7 @@ def compute(
     """
     result: Values = {}
     for name, labels in clicks.items():
-        how: Any = {"threshold": options.min_relevant, "within": within}
+        how: Any = {"min_relevant": options.min_relevant, "within": within}
         result[name] = overlap_with(judged, labels, **how).shares()
         if not result[name]["pairs"]:
             result[name]["undefined"] = (

@@ -79,18 +79,18 @@ class CampaignStatistics:
 def compute_campaign_statistics(
     table: LabelTable,
     *,
-    threshold: int,
+    min_relevant: int,
     min_judgements: int = 2,
     documents: int | None = None,
     pool: Iterable[tuple[str, str, int]] | None = None,
 ) -> CampaignStatistics:
     """Compute the statistics of a campaign.
 
-    threshold: minimum relevant grade. min_judgements: number of counted judgements from which a
+    min_relevant: minimum relevant grade. min_judgements: number of counted judgements from which a
     pair is labelled. documents: number of documents in the collection. pool: (topic ID, document
     ID, best rank) of each pair to judge.
     """
-    labels = majority(table.binary(threshold), min_judgements=min_judgements)
+    labels = majority(table.binary(min_relevant), min_judgements=min_judgements)
     n, n_pairs = len(table), table.n_pairs
     labelled = labels.labelled
     relevant_share = labels.relevant_share()

@@ -102,14 +102,14 @@ class LabelTable:
         """Return the pairs with at least this many judgements."""
         return self.for_pairs(self.judgements_per_pair >= min_judgements)
 
-    def binary(self, threshold: int) -> LabelTable:
-        """Binarise each judgement before aggregation: 1 (relevant) from grade `threshold`,
+    def binary(self, min_relevant: int) -> LabelTable:
+        """Binarise each judgement before aggregation: 1 (relevant) from grade `min_relevant`,
         otherwise 0."""
-        if not 0 < threshold < self.n_grades:
+        if not 0 < min_relevant < self.n_grades:
             raise ValueError(
-                f"the minimum relevant grade {threshold} does not divide the grades 0 to {self.n_grades - 1}"
+                f"the minimum relevant grade {min_relevant} does not divide the grades 0 to {self.n_grades - 1}"
             )
-        return replace(self, grade=(self.grade >= threshold).astype(np.int16), n_grades=2)
+        return replace(self, grade=(self.grade >= min_relevant).astype(np.int16), n_grades=2)
 
 
 def make_label_table(

@@ -75,12 +75,12 @@ def find_contradictions(
     judged: QrelsColumns,
     clicks: QrelsColumns,
     *,
-    threshold: int = 1,
+    min_relevant: int = 1,
     within: TopicDocumentPairs | None = None,
 ) -> list[Contradiction]:
     """Return the pairs counted as contradicting, in the order of the judgements."""
     rows, label = _match_labels(judged, clicks, within)
-    chosen = (label >= 0) & ((judged.grades[rows] >= threshold) != (label >= 1))
+    chosen = (label >= 0) & ((judged.grades[rows] >= min_relevant) != (label >= 1))
     topic = np.repeat(np.arange(len(judged.topics)), np.diff(judged.offsets))
     return [
         Contradiction(
@@ -111,12 +111,12 @@ def count_label_overlap(
     judged: QrelsColumns,
     clicks: QrelsColumns,
     *,
-    threshold: int = 1,
+    min_relevant: int = 1,
     within: TopicDocumentPairs | None = None,
 ) -> OverlapCounts:
     """Compare judgements with click labels, over all judged pairs or only those in `within`.
 
-    threshold: minimum relevant grade of the judgements. Negative grades count as no label. With
+    min_relevant: minimum relevant grade of the judgements. Negative grades count as no label. With
     `within`, click labels outside it do not count as "clicked only" either.
     """
     judged_index, click_index = index_qrels(judged), index_qrels(clicks)
@@ -124,7 +124,7 @@ def count_label_overlap(
     if within is not None:
         labelled &= _present_mask(click_index.find(within), len(clicks))
     judged_rows, label = _match_labels(judged, clicks, within)
-    relevant = judged.grades[judged_rows] >= threshold
+    relevant = judged.grades[judged_rows] >= min_relevant
     grades = np.unique(clicks.grades[clicks.grades >= 0]).tolist()
     judged_too = judged_index.find(select_pairs(clicks, np.flatnonzero(labelled)))
     unjudged = (judged_too == ABSENT) | ((judged.grades[judged_too] < 0) if len(judged) else True)

@@ -139,14 +139,14 @@ def advise_sampled_pool(
 
 
 def summarise_audit(
-    left: RemainingRelevant, n_found: int, n: int, *, recall: float, looks: int = 1
+    left: RemainingRelevant, n_found: int, n: int, *, recall: float, n_checks: int = 1
 ) -> dict[str, Any]:
-    """Summarise the audit. left: estimate from `n` audit pairs, with 95% confidence over `looks`
+    """Summarise the audit. left: estimate from `n` audit pairs, with 95% confidence over `n_checks`
     interim checks together. n_found: relevant pairs found so far. Returns estimate, upper, found,
     recall, reached and words."""
     reached = has_reached_recall(n_found, left, recall=recall)
     words = describe_remaining_relevant(
-        left, n_found, n, recall=recall, reached=reached, looks=looks
+        left, n_found, n, recall=recall, reached=reached, n_checks=n_checks
     )
     return {
         "estimate": left.estimate,

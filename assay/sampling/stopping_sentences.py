@@ -95,14 +95,14 @@ def describe_remaining_relevant(
     *,
     recall: float,
     reached: bool,
-    looks: int = 1,
+    n_checks: int = 1,
 ) -> str:
-    """Describe the estimated number of relevant pairs left. looks: number of interim checks over
+    """Describe the estimated number of relevant pairs left. n_checks: number of interim checks over
     which the bound holds together."""
     certain = (
         "95% confidence, Clopper-Pearson"
-        if looks == 1
-        else f"95% confidence over {looks} interim checks together, Clopper-Pearson"
+        if n_checks == 1
+        else f"95% confidence over {n_checks} interim checks together, Clopper-Pearson"
     )
     relevant_pairs = format_count(n_found, "relevant pair", "is", "are")
     text = (

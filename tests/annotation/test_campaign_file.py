@@ -82,7 +82,7 @@ scale = [
     { value = 1, name = "Somewhat", explanation = "A part." },
     { value = 2, name = "Yes" },
 ]
-threshold = 1
+min_relevant = 1
 
 [[campaign.people]]
 user = "boss"
@@ -154,7 +154,7 @@ def test_a_file_makes_collection_pool_and_campaign_and_again_it_changes_nothing(
     campaign = Campaign.objects.get(slug="autumn")
     assert (
         campaign.state,
-        campaign.threshold,
+        campaign.min_relevant,
         campaign.daily_limit,
         campaign.seed,
         campaign.judge_kind,

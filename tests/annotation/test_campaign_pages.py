@@ -237,7 +237,7 @@ class TestChanging:
         form = manager_of(campaign).get(address).context["form"]
         assert [field.name for field in form.usual_fields()] == [
             *("name", "deadline", "judgements_per_pair", "target_per_annotator"),
-            *("threshold", "spans", "gold_every", "qualification_pass"),
+            *("min_relevant", "spans", "gold_every", "qualification_pass"),
         ]
         groups = {group.title: group for group in form.advanced_groups()}
         shown = [field.name for group in groups.values() for field in group.fields]
@@ -254,7 +254,7 @@ class TestChanging:
     def test_the_minimum_relevant_grade_is_chosen_by_its_name(self):
         campaign = make_campaign(state="draft")
         page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/rules/")
-        field = page.context["form"]["threshold"]
+        field = page.context["form"]["min_relevant"]
         assert [name for _, name in field.field.widget.choices] == ["Topic", "Partial", "Perfect"]
         assert '<option value="2" selected>Partial</option>' in str(field)
 

@@ -268,7 +268,7 @@ class TestScale:
     def test_the_threshold_of_a_draft_follows_a_shorter_scale_and_this_is_said(self):
         campaign = make_campaign(state="draft")
         client = post_scale(campaign, "Not relevant", "Relevant")
-        assert (len(campaign.scale), campaign.threshold, campaign.spans_from) == (2, 1, 1)
+        assert (len(campaign.scale), campaign.min_relevant, campaign.spans_from) == (2, 1, 1)
         said = client.get(f"/campaigns/{campaign.slug}/settings/guidelines/").content.decode()
         assert "The minimum relevant grade is now Relevant, because grade 2" in said
 

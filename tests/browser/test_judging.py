@@ -413,7 +413,7 @@ def test_scales_of_2_to_9_grades_fit_the_bar_of_a_small_phone(
         for value, name in enumerate(names)
     ]
     small = {"width": 320, "height": 640}
-    campaign, ada = make_job(scale=scale[:2], threshold=1)
+    campaign, ada = make_job(scale=scale[:2], min_relevant=1)
     page = signed_in_page(ada.user, viewport=small)
     judging = JudgingPage(page, campaign)
     for n_grades in (2, 5, 9):

@@ -170,7 +170,7 @@ def test_a_finger_that_stays_on_a_grade_is_told_what_it_means_and_judges_nothing
     signed_in_page: Signed,
 ) -> None:
     """Touches of the browser itself: the finger comes down, stays for 0.7 s, and goes."""
-    campaign, ada = make_job(scale=SCALE, threshold=1)
+    campaign, ada = make_job(scale=SCALE, min_relevant=1)
     page = signed_in_page(ada.user, **THUMB)
     judging = JudgingPage(page, campaign).open()
     title = judging.title.inner_text()

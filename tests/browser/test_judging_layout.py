@@ -127,7 +127,7 @@ def test_nothing_lies_under_anything_else(
     campaign, ada = make_job(
         texts=[LONG_TEXT] * (len(windows) + 2),
         scale=scale_of(n_grades),
-        threshold=1,
+        min_relevant=1,
         spans="required",
         spans_from=1,
         n_documents=len(windows) + 2,

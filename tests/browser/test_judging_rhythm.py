@@ -39,7 +39,7 @@ SCALE = [
 def test_shift_and_a_digit_show_what_a_grade_means_and_judge_nothing(
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
-    campaign, ada = make_job(scale=SCALE, threshold=1)
+    campaign, ada = make_job(scale=SCALE, min_relevant=1)
     page = signed_in_page(ada.user, viewport=DESKTOP)
     judging = JudgingPage(page, campaign).open()
     title = judging.title.inner_text()
@@ -67,7 +67,7 @@ def test_a_long_press_shows_what_a_grade_means_and_a_short_one_judges(
 ) -> None:
     """At 390 pixels by touch: test_judging_by_thumb.py."""
     width = 360
-    campaign, ada = make_job(scale=SCALE, threshold=1)
+    campaign, ada = make_job(scale=SCALE, min_relevant=1)
     page = signed_in_page(ada.user, viewport={"width": width, "height": 780})
     judging = JudgingPage(page, campaign).open()
     title = judging.title.inner_text()

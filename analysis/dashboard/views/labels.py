@@ -156,7 +156,7 @@ def get_campaign_statistics(campaign: Campaign, live: CampaignSnapshot) -> Campa
     the snapshot."""
     table, pairs = live.table(campaign.grades.size), live.pairs
     statistics = compute_campaign_statistics(
-        table, threshold=campaign.threshold, documents=count_documents(campaign.collection)
+        table, min_relevant=campaign.min_relevant, documents=count_documents(campaign.collection)
     )
     n = np.zeros(len(pairs), dtype=np.int64)
     n[live.table_pairs] = table.judgements_per_pair

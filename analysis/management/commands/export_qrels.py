@@ -80,5 +80,5 @@ class Command(ExportCommand):
             ),
             "simulated": campaign_row.simulated,
             **choices.as_json(),
-            "threshold": labels_chosen.threshold,
+            "min_relevant": labels_chosen.min_relevant,
         }

@@ -47,7 +47,7 @@ def write_datasheet(content: ReleaseContent) -> str:
                 _as_of_text(campaign, about),
                 markdown.escape_paragraphs(campaign.description),
                 _origin_text(campaign, about, made),
-                _scale_text(campaign, made.threshold),
+                _scale_text(campaign, made.min_relevant),
                 _removed_topics_text(campaign),
                 _statistics_table(statistics, campaign.n_topics),
                 _grades_table(campaign, statistics),
@@ -244,13 +244,13 @@ def _additional_judgements_notes(n_pairs: int, n_judgements: int) -> list[str]:
     ]
 
 
-def _scale_text(campaign: Campaign, threshold: int) -> str:
+def _scale_text(campaign: Campaign, min_relevant: int) -> str:
     rows = [
         (
             g["value"],
             g["name"],
             g.get("explanation", ""),
-            "yes" if g["value"] >= threshold else "no",
+            "yes" if g["value"] >= min_relevant else "no",
         )
         for g in campaign.scale
     ]
@@ -406,7 +406,7 @@ def _format_with_interval(cell: str, scale: Mapping[str, Any]) -> str:
 
 def _commands_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
     n, least = made.table.n_grades, made.choices.min_judgements
-    common = f"judgements.tsv --grades {n} --min-relevant {made.threshold} --min-seconds 0 --min-judgements {least}"
+    common = f"judgements.tsv --grades {n} --min-relevant {made.min_relevant} --min-seconds 0 --min-judgements {least}"
     documents = about["collection"]["n_documents"]
     lines = [
         f"assay aggregate {common} --method {made.choices.method} --labels graded --output again-qrels.txt",

@@ -137,19 +137,19 @@ class _ReleaseImport:
 
     def _read_scale(self) -> set[int]:
         settings = self.release.about["campaign"]["settings"]
-        scale, threshold = settings.get("scale"), settings.get("threshold")
+        scale, min_relevant = settings.get("scale"), settings.get("min_relevant")
         if (
             not isinstance(scale, list)
             or not all(isinstance(g, dict) for g in scale)
-            or not isinstance(threshold, int)
+            or not isinstance(min_relevant, int)
         ):
             raise self.wrong(
                 "the scale or the minimum relevant grade is missing",
                 "a list of grades and the minimum relevant grade",
             )
-        if mistakes := scales.find_scale_problems(scale, threshold=threshold):
+        if mistakes := scales.find_scale_problems(scale, min_relevant=min_relevant):
             raise self.wrong(" ".join(mistakes), "a valid scale")
-        return set(scales.Scale(scale, threshold).values)
+        return set(scales.Scale(scale, min_relevant).values)
 
     def _read_choices(self) -> LabelChoices:
         recipe = self.release.about["recipe"]
@@ -159,10 +159,12 @@ class _ReleaseImport:
                 choices.method in METHODS
                 and isinstance(choices.min_judgements, int)
                 and choices.min_judgements > 0
-                and (choices.threshold is None or choices.threshold in self.scale)
+                and (choices.min_relevant is None or choices.min_relevant in self.scale)
                 and isinstance(choices.min_seconds, (int, float))
                 and isinstance(choices.with_gold, bool)
-                and all(isinstance(name, str) for name in (*choices.exclude, *choices.take_back))
+                and all(
+                    isinstance(name, str) for name in (*choices.exclude, *choices.include_excluded)
+                )
                 and not judges.check_kinds(choices.judges)
             )
         except TypeError:

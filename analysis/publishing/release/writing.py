@@ -190,7 +190,7 @@ def describe_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> di
         "recipe": plan.as_json(),
         "labels": {
             "pairs": len(made.rows),
-            "threshold": made.threshold,
+            "min_relevant": made.min_relevant,
             "judgements": len(made.table),
             "adjudicated": made.n_adjudicated,
             "known": made.n_known,
@@ -203,7 +203,7 @@ def release_statistics(campaign: Campaign, plan: ReleasePlan, made: Labels) -> d
     decision with those of `aggregate`."""
     numbers = compute_campaign_statistics(
         made.table,
-        threshold=made.threshold,
+        min_relevant=made.min_relevant,
         min_judgements=plan.choices.min_judgements,
         documents=count_documents(campaign.collection),
         pool=read_pool_ranks(campaign),
@@ -214,7 +214,7 @@ def release_statistics(campaign: Campaign, plan: ReleasePlan, made: Labels) -> d
     }
     return {
         **statistics_json(numbers),
-        "threshold": made.threshold,
+        "min_relevant": made.min_relevant,
         "truncated_share": compute_truncated_share(campaign),
         **shares,
     }
@@ -240,7 +240,7 @@ def release_agreement(campaign: Campaign, plan: ReleasePlan, made: Labels) -> di
         return {"undefined": "no counted judgements"}
     report = make_agreement_report(
         made.table,
-        threshold=made.threshold,
+        min_relevant=made.min_relevant,
         rng=np.random.default_rng(0),
         min_common=10,
         min_judgements=plan.choices.min_judgements,
@@ -253,7 +253,7 @@ def release_agreement(campaign: Campaign, plan: ReleasePlan, made: Labels) -> di
         "pairs": report.n_pairs,
         "labelled_pairs": report.n_labelled,
         "judgements": report.n_judgements,
-        "threshold": made.threshold,
+        "min_relevant": made.min_relevant,
         "seed": 0,
         **({"by_entry": apart} if apart else {}),
     }

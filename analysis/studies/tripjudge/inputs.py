@@ -26,7 +26,7 @@ SETTING_KEYS = (
     ),
     setting("name", "text", "Name of the judgements in tables (judgements).", "judgements"),
     setting("scale", "whole", "Number of grades (4).", least=2),
-    setting("threshold", "whole", "Minimum relevant grade (2).", least=1),
+    setting("min_relevant", "whole", "Minimum relevant grade (2).", least=1),
     setting(
         "min_judgements",
         "whole",
@@ -114,8 +114,7 @@ SETTING_KEYS = (
     *(key for key in EVALUATION_SETTING_KEYS if key.name != "min_relevant"),
 )
 EVALUATION_OPTION_KEYS = [name for name in EVALUATION_KEYS if name != "min_relevant"]
-JUDGING_KEYS = ("min_judgements", "min_seconds", "no_gold")
-RENAMED_KEYS = {"grades": "scale", "min_relevant": "threshold"}
+JUDGING_KEYS = ("min_relevant", "min_judgements", "min_seconds", "no_gold")
 SCALE_NAMES = (("graded", "all grades"), ("binary", "2 grades"))
 
 
@@ -128,7 +127,7 @@ def judgement_arguments(bench: StudyContext, *, only: str | None = None) -> dict
     )
     given = {
         "judgements": bench.file("judgements") or "",
-        **bench.options(*JUDGING_KEYS, **RENAMED_KEYS),
+        **bench.options(*JUDGING_KEYS, grades="scale"),
     }
     return given if only is None else {**given, "only_topics": only}
 

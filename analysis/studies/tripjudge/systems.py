@@ -252,7 +252,7 @@ def make_click_comparison(bench: StudyContext) -> Section:
 def run_label_overlap(bench: StudyContext, *, only: str | None = None) -> Result:
     """Compare the labels with the click labels. only: a file of topic IDs. Raises PartLeftOut."""
     _, _, judged = judged_qrels_argument(bench).partition("=")
-    level = bench.value("threshold") or 2 if bench.value("system_labels") == "graded" else 1
+    level = bench.value("min_relevant") or 2 if bench.value("system_labels") == "graded" else 1
     return bench.run(
         "label_overlap",
         judged=judged,

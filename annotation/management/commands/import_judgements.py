@@ -137,7 +137,7 @@ class Command(DatabaseCommand):
             name=name or Path(judgements).name.partition(".")[0],
             collection=place,
             n_grades=grades,
-            threshold=min_relevant,
+            min_relevant=min_relevant,
             grades=names,
             min_seconds=min_seconds,
             judge_kind=annotators,

@@ -156,7 +156,10 @@ def plan_campaign(
 
 def _preview_campaign(campaign: Campaign | None, said: Mapping[str, Any]) -> Campaign:
     """Return the campaign with its future scale and rules for gold, without saving it."""
-    now, names = campaign or Campaign(), ("scale", "threshold", "gold_rule", "qualification_pass")
+    now, names = (
+        campaign or Campaign(),
+        ("scale", "min_relevant", "gold_rule", "qualification_pass"),
+    )
     return Campaign(**{name: said.get(name, getattr(now, name)) for name in names})
 
 

@@ -48,7 +48,7 @@ class ImportOptions:
     default names or numbers. texts: texts of topics by topic ID."""
 
     name: str
-    threshold: int
+    min_relevant: int
     n_grades: int
     collection: Collection | None = None
     grades: Sequence[str] = ()
@@ -336,7 +336,7 @@ class _JudgementImport:
             "name": self.wanted.name,
             "description": f"Judgements imported from {self.file.name}.",
             "scale": [{"value": k, "name": name} for k, name in enumerate(names)],
-            "threshold": self.wanted.threshold,
+            "min_relevant": self.wanted.min_relevant,
             "judgements_per_pair": self.per_pair,
             "min_active_seconds": self.wanted.min_seconds,
         }

@@ -51,7 +51,7 @@ SETTINGS = {
     "name",
     "description",
     "scale",
-    "threshold",
+    "min_relevant",
     "judgements_per_pair",
     "target_per_annotator",
     "daily_limit",
@@ -198,10 +198,10 @@ def save_scale(campaign: Campaign, scale: list[dict[str, Any]], *, actor: User |
     says = []
     if campaign.state == Campaign.State.DRAFT and len(scale) >= scales.FEWEST_GRADES:
         top, name = int(scale[-1]["value"]), str(scale[-1]["name"])
-        if campaign.threshold > top:
-            followed["threshold"] = top
+        if campaign.min_relevant > top:
+            followed["min_relevant"] = top
             says.append(
-                f"The minimum relevant grade is now {name}, because grade {campaign.threshold} is "
+                f"The minimum relevant grade is now {name}, because grade {campaign.min_relevant} is "
                 f"no longer on the scale (see Rules)."
             )
         if campaign.spans_from > top:
@@ -225,7 +225,7 @@ def _assign_settings(campaign: Campaign, settings: dict[str, Any]) -> None:
 
 
 def _check_settings(campaign: Campaign) -> None:
-    mistakes = scales.find_scale_problems(campaign.scale, threshold=campaign.threshold)
+    mistakes = scales.find_scale_problems(campaign.scale, min_relevant=campaign.min_relevant)
     if not campaign.name.strip():
         mistakes.append(_("Enter a name for the campaign."))
     if campaign.judgements_per_pair < 1:

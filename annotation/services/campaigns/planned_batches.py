@@ -46,9 +46,11 @@ def get_current_labels(pool: Pool) -> dict[int, bool]:
         ruled = Pair.objects.filter(campaign=campaign, adjudicated_grade__isnull=False).values_list(
             "entry", "adjudicated_grade"
         )
-        is_relevant |= {entry: -grade >= campaign.threshold for entry, (_, grade) in grades.items()}
         is_relevant |= {
-            entry: grade >= campaign.threshold for entry, grade in ruled if grade is not None
+            entry: -grade >= campaign.min_relevant for entry, (_, grade) in grades.items()
+        }
+        is_relevant |= {
+            entry: grade >= campaign.min_relevant for entry, grade in ruled if grade is not None
         }
     return is_relevant
 

@@ -12,7 +12,7 @@ from assay.labels.labels import DroppedCounts, LabelTable
 class CountedJudgements(NamedTuple):
     table: LabelTable
     dropped: DroppedCounts
-    threshold: int
+    min_relevant: int
     """Minimum relevant grade."""
     campaign: Any
     """The campaign's row, or None if the judgements come from a file."""
@@ -20,9 +20,9 @@ class CountedJudgements(NamedTuple):
     """Topics to use, or None for all."""
 
 
-def check_threshold(threshold: int, n_grades: int) -> int:
-    if threshold >= n_grades:
+def check_min_relevant(min_relevant: int, n_grades: int) -> int:
+    if min_relevant >= n_grades:
         raise BadInput(
-            f"--min-relevant {threshold} is above the highest of {n_grades} grades, expected 1 to {n_grades - 1}"
+            f"--min-relevant {min_relevant} is above the highest of {n_grades} grades, expected 1 to {n_grades - 1}"
         )
-    return threshold
+    return min_relevant

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.analyses.shared.counted_judgements import CountedJudgements, check_threshold
+from assay.analyses.shared.counted_judgements import CountedJudgements, check_min_relevant
 from assay.analyses.shared.judges import add_judges_option
 from assay.analyses.shared.only_topics import (
     add_topics_option,
@@ -21,7 +21,7 @@ from assay.labels.labels import DroppedCounts, select_counted
 from assay.options import CheckedOptions, add_options, option
 
 DEFAULT_SCALE = 4
-DEFAULT_THRESHOLD = 2
+DEFAULT_MIN_RELEVANT = 2
 DEFAULT_MIN_SECONDS = 1.0
 
 
@@ -61,7 +61,7 @@ class JudgementOptions(CheckedOptions):
     min_relevant: int | None = option(
         None,
         "Minimum relevant grade",
-        help=f"minimum relevant grade of the 2-grade label (default {DEFAULT_THRESHOLD}, or 1 "
+        help=f"minimum relevant grade of the 2-grade label (default {DEFAULT_MIN_RELEVANT}, or 1 "
         "for two grades; a campaign has its own)",
         least=1,
         metavar="N",
@@ -125,8 +125,8 @@ def read_judged(command: FileCommand, options: Mapping[str, Any]) -> CountedJudg
 
 def _read_file(command: FileCommand, path: str, options: Mapping[str, Any]) -> CountedJudgements:
     n_grades = options["grades"] or DEFAULT_SCALE
-    threshold = check_threshold(
-        options["min_relevant"] or min(DEFAULT_THRESHOLD, n_grades - 1), n_grades
+    min_relevant = check_min_relevant(
+        options["min_relevant"] or min(DEFAULT_MIN_RELEVANT, n_grades - 1), n_grades
     )
     stored = getattr(command, "stored", None)
     judgements = (
@@ -142,7 +142,7 @@ def _read_file(command: FileCommand, path: str, options: Mapping[str, Any]) -> C
     table, dropped = select_counted(
         judgements, n_grades=n_grades, min_seconds=min_seconds, with_gold=not options["no_gold"]
     )
-    return CountedJudgements(table, dropped, threshold, None, only)
+    return CountedJudgements(table, dropped, min_relevant, None, only)
 
 
 def count_dropped_rows(dropped: DroppedCounts) -> dict[str, int]:

@@ -121,17 +121,17 @@ class Aggregation:
         ruled = self.decision is not None and bool(np.any(self.decision == ADJUDICATED))
         return {code: name for code, name in DECISIONS.items() if code != ADJUDICATED or ruled}
 
-    def relevant_share(self, threshold: int = 1) -> float:
-        """Return the share of labels that are at least `threshold`, NaN without labels."""
+    def relevant_share(self, min_relevant: int = 1) -> float:
+        """Return the share of labels that are at least `min_relevant`, NaN without labels."""
         labels = self.label[self.labelled]
-        return float((labels >= threshold).mean()) if len(labels) else float("nan")
+        return float((labels >= min_relevant).mean()) if len(labels) else float("nan")
 
-    def relevant_share_per_topic(self, threshold: int = 1) -> dict[str, float]:
+    def relevant_share_per_topic(self, min_relevant: int = 1) -> dict[str, float]:
         """Return the relevant share of each topic with a label, by topic ID."""
         topic = self.table.pair_topic[self.labelled]
         n = np.bincount(topic, minlength=len(self.table.topics))
         relevant = np.bincount(
-            topic[self.label[self.labelled] >= threshold], minlength=len(self.table.topics)
+            topic[self.label[self.labelled] >= min_relevant], minlength=len(self.table.topics)
         )
         return {
             name: int(relevant[i]) / int(n[i]) for i, name in enumerate(self.table.topics) if n[i]

@@ -86,7 +86,7 @@ class AgreementReport:
 def make_agreement_report(
     table: LabelTable,
     *,
-    threshold: int,
+    min_relevant: int,
     rng: np.random.Generator,
     min_common: int = 10,
     min_judgements: int = 2,
@@ -107,7 +107,7 @@ def make_agreement_report(
     }
     graded = compute_scale_agreement(table, weighted=True, rng=graded_rng, **options)
     binary = compute_scale_agreement(
-        table.binary(threshold), weighted=False, rng=binary_rng, **options
+        table.binary(min_relevant), weighted=False, rng=binary_rng, **options
     )
     return AgreementReport(
         graded=graded,

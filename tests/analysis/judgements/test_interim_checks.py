@@ -93,7 +93,7 @@ def make_campaign(collection: Collection, parameters: dict) -> Campaign:
     assert job.state == "done", job.message
     owner = User.objects.get(username="owner")
     made = lifecycle.create_campaign(
-        name="C", collection=collection, actor=owner, judgements_per_pair=1, threshold=1
+        name="C", collection=collection, actor=owner, judgements_per_pair=1, min_relevant=1
     )
     lifecycle.set_pool(made, Pool.objects.get(pk=job.parameters["pool"]))
     lifecycle.open_campaign(made)
@@ -343,7 +343,7 @@ def test_no_more_than_ten_looks_are_taken(ordered):
             collection=ordered.collection,
             report={**done.report, "judged": 100 + number, "look": number},
         )
-    assert get_stopping_advice(ordered).n_looks == 10
+    assert get_stopping_advice(ordered).n_checks == 10
     with pytest.raises(Refused, match="all 10 interim checks have been made"):
         request_interim_check(ordered, user=None)
 

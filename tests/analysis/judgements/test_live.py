@@ -224,7 +224,7 @@ def test_table_1_of_the_page_is_that_of_the_command():
     ours = get_campaign_statistics(campaign, kept.get_snapshot(campaign))
     theirs = compute_campaign_statistics(
         read_counted_table(campaign),
-        threshold=campaign.threshold,
+        min_relevant=campaign.min_relevant,
         documents=campaign.collection.n_documents,
         pool=read_pool_ranks(campaign),
     )

@@ -91,7 +91,7 @@ def test_every_page_stands_with_grades_that_leave_numbers_out(
         {"value": value, "name": f"name{value}", "explanation": "", "example": "", "shape": "disc"}
         for value in values
     ]
-    campaign = make_campaign(n_topics=2, n_documents=3, scale=scale, threshold=values[1])
+    campaign = make_campaign(n_topics=2, n_documents=3, scale=scale, min_relevant=values[1])
     pairs = list(campaign.pairs.all())
     set_pair_kind(
         pairs[0], "gold", gold_grade=values[2], actor=campaign.memberships.get(role="manager").user
@@ -105,6 +105,6 @@ def test_every_page_stands_with_grades_that_leave_numbers_out(
 
 def test_a_scale_knows_its_values_names_and_size() -> None:
     scale = [{"value": value, "name": f"name{value}"} for value in (0, 1, 3)]
-    grades = Campaign(scale=scale, threshold=1).grades
-    assert (grades.values, grades.size, len(grades), grades.threshold) == ([0, 1, 3], 4, 3, 1)
+    grades = Campaign(scale=scale, min_relevant=1).grades
+    assert (grades.values, grades.size, len(grades), grades.min_relevant) == ([0, 1, 3], 4, 3, 1)
     assert grades.names == ["name0", "name1", "(2: no grade)", "name3"]

@@ -131,7 +131,7 @@ def test_two_recipes_are_compared_by_the_rankings_on_both_scales_each_at_its_own
     report = compare(
         campaign,
         ReleasePlan("public"),
-        ReleasePlan("strict", LabelChoices(exclude=(BAD,), threshold=3)),
+        ReleasePlan("strict", LabelChoices(exclude=(BAD,), min_relevant=3)),
     )
     graded = means(runs, labels_of(given)), means(runs, labels_of(given, without=BAD), level=3)
     on_two = [

@@ -124,7 +124,7 @@ def posted(path: str, **more: Any) -> Any:
     client = client_of(make_user(may_create=True))
     file = SimpleUploadedFile("raw.csv", Path(path).read_bytes())
     return client.post(
-        "/import-campaign/", {"release": file, "scale": "4", "threshold": "2", **more}
+        "/import-campaign/", {"release": file, "scale": "4", "min_relevant": "2", **more}
     )
 
 

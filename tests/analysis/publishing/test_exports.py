@@ -254,7 +254,7 @@ def test_choices_narrow_what_counts_and_say_so_in_the_raw_file(campaign):
         "t1 0 d3 2",
     ]
     assert (
-        text(campaign, "qrels-binary", threshold=3)
+        text(campaign, "qrels-binary", min_relevant=3)
         == "t1 0 d1 0\nt1 0 d2 0\nt1 0 d3 0\nt2 0 d1 0\nt2 0 d2 0\nt2 0 d3 0\n"
     )
     assert text(campaign, "qrels", min_seconds=21) == ""
@@ -365,7 +365,7 @@ def test_grades_that_do_not_begin_at_0_keep_their_values():
         {"value": i, "name": f"grade {i}", "explanation": "", "example": "", "shape": "disc"}
         for i in (1, 2, 5)
     ]
-    campaign = make_campaign(n_topics=1, n_documents=1, scale=scale, threshold=5)
+    campaign = make_campaign(n_topics=1, n_documents=1, scale=scale, min_relevant=5)
     for grade in (5, 5, 1):
         judged(make_annotator(campaign), campaign.pairs.get(), grade, now=START)
     assert text(campaign, "qrels") == "t1 0 d1 5\n"

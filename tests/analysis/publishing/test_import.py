@@ -193,12 +193,14 @@ def test_a_release_written_before_this_version_comes_in_with_its_labels_and_llm_
 
 def test_names_of_version_1_in_the_manifest_are_translated() -> None:
     about = {
-        "recipe": {"judges": ["machine"]},
+        "campaign": {"settings": {"threshold": 2}},
+        "recipe": {"judges": ["machine"], "threshold": 1, "take_back": ["*"]},
         "pool": {"parameters": {"strata": "machine", "machine": {"judge": "a/b"}}},
     }
     version_1.translate_manifest(about)
     assert about == {
-        "recipe": {"judges": ["llm"]},
+        "campaign": {"settings": {"min_relevant": 2}},
+        "recipe": {"judges": ["llm"], "min_relevant": 1, "include_excluded": ["*"]},
         "pool": {"parameters": {"strata": "llm", "llm_judge": {"judge": "a/b"}}},
     }
 

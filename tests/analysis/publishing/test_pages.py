@@ -223,7 +223,7 @@ def recipe_data(name: str, **changes) -> dict[str, object]:
         "name": name,
         "method": "majority",
         "min_judgements": 2,
-        "threshold": 2,
+        "min_relevant": 2,
         "min_seconds": 0,
     } | changes
     return {f"recipe-{key}": value for key, value in data.items()}
@@ -394,7 +394,7 @@ def test_the_api_makes_a_recipe_and_builds_its_release(campaign):
     assert (made.status_code, made.json()["method"]) == (201, "median")
     assert (
         client.post(
-            path + "recipes/", {"name": "x", "threshold": 9}, content_type="application/json"
+            path + "recipes/", {"name": "x", "min_relevant": 9}, content_type="application/json"
         ).status_code
         == 409
     )
@@ -454,7 +454,7 @@ def test_uploaded_judgements_become_a_campaign_and_a_wrong_line_is_told():
             "release": SimpleUploadedFile("raw.csv", data),
             "name": "Elsewhere",
             "scale": "3",
-            "threshold": "1",
+            "min_relevant": "1",
         }
         client.post("/import-campaign/", given)
         job = Job.objects.latest("pk")
@@ -464,10 +464,15 @@ def test_uploaded_judgements_become_a_campaign_and_a_wrong_line_is_told():
         assert not default_storage.exists(job.parameters["stored"])
     assert job.report["problems"][0]["line"] == 3
     made = user.memberships.get().campaign
-    assert (made.name, made.state, made.threshold, len(made.scale)) == ("Elsewhere", "closed", 1, 3)
+    assert (made.name, made.state, made.min_relevant, len(made.scale)) == (
+        "Elsewhere",
+        "closed",
+        1,
+        3,
+    )
     assert sorted(Judgement.objects.values_list("membership__pseudonym", "grade")) == [
         ("A001", 2),
         ("A002", 1),
     ]
-    wrong = {"release": SimpleUploadedFile("raw.csv", good), "scale": "2", "threshold": "2"}
+    wrong = {"release": SimpleUploadedFile("raw.csv", good), "scale": "2", "min_relevant": "2"}
     assert client.post("/import-campaign/", wrong).status_code == 400

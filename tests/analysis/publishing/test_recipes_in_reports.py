@@ -46,7 +46,9 @@ def campaign(settings, tmp_path: Path) -> Campaign:
 def recipe(campaign) -> Recipe:
     return save_recipe(
         campaign,
-        ReleasePlan("Three, or more", LabelChoices(method="median", min_judgements=3, threshold=1)),
+        ReleasePlan(
+            "Three, or more", LabelChoices(method="median", min_judgements=3, min_relevant=1)
+        ),
         user=None,
     )
 

@@ -58,7 +58,7 @@ def made(collection, making) -> Campaign:
         target_per_annotator=0,
         band=1,
         block_length=1000,
-        threshold=2,
+        min_relevant=2,
     )
     lifecycle.set_pool(campaign, Pool.objects.get(pk=job.parameters["pool"]))
     lifecycle.open_campaign(campaign)

@@ -52,8 +52,8 @@ def text(campaign: Campaign, export: str = "qrels", **choices: object) -> str:
 @pytest.mark.parametrize("back", [("A003",), (ALL_JUDGES,), ("A001", "A003")])
 def test_judgements_taken_back_make_the_labels_of_before_the_exclusion(campaign, back):
     assert text(campaign) == WITHOUT_A003
-    assert text(campaign, take_back=back) == GRADED
-    assert text(campaign, "qrels-binary", take_back=back) == BINARY
+    assert text(campaign, include_excluded=back) == GRADED
+    assert text(campaign, "qrels-binary", include_excluded=back) == BINARY
     assert text(campaign) == WITHOUT_A003, "the campaign is as it was"
     assert campaign.memberships.get(pseudonym="A003").status == Membership.Status.EXCLUDED
 
@@ -65,7 +65,9 @@ def test_only_those_that_are_named_are_taken_back(campaign):
     counted = {
         back: {
             row.annotator
-            for row in iterate_raw_judgements(campaign, LabelChoices(take_back=back), counted=True)
+            for row in iterate_raw_judgements(
+                campaign, LabelChoices(include_excluded=back), counted=True
+            )
         }
         for back in ((), ("A003",), (ALL_JUDGES,))
     }
@@ -82,10 +84,10 @@ def test_what_was_too_fast_or_without_a_grade_is_not_taken_back(campaign):
     )
     assert judged.filter(pair__entry__docno="d2").update(active_ms=4_999) == 1
     assert judged.filter(pair__entry__docno="d3").update(grade=None, cannot_reason="unclear") == 1
-    assert text(campaign, take_back=("A003",)) == WITHOUT_A003
+    assert text(campaign, include_excluded=("A003",)) == WITHOUT_A003
     reasons = {
         row.docid: row.exclusion_reason
-        for row in iterate_raw_judgements(campaign, LabelChoices(take_back=("A003",)))
+        for row in iterate_raw_judgements(campaign, LabelChoices(include_excluded=("A003",)))
         if row.annotator == "A003" and row.qid == "t1"
     }
     assert reasons == {
@@ -96,13 +98,13 @@ def test_what_was_too_fast_or_without_a_grade_is_not_taken_back(campaign):
 
 
 def test_choices_say_whom_they_take_back():
-    assert LabelChoices(take_back=("A003", "A007")).words() == [
+    assert LabelChoices(include_excluded=("A003", "A007")).words() == [
         "majority",
         "at least 2 judgements",
         "including A003, A007 (even if excluded)",
     ]
     assert (
-        LabelChoices.of({"take_back": ["A003", ALL_JUDGES]}).words()[-1]
+        LabelChoices.of({"include_excluded": ["A003", ALL_JUDGES]}).words()[-1]
         == "including all excluded annotators"
     )
     assert LabelChoices.of({}).words() == ["majority", "at least 2 judgements"]
@@ -113,23 +115,25 @@ def test_a_release_says_whom_it_took_back_and_comes_in_again_with_the_same_label
 ):
     lifecycle.close_campaign(campaign)
     path = tmp_path / "release.zip"
-    path.write_bytes(built(campaign, ReleasePlan("all", LabelChoices(take_back=(ALL_JUDGES,)))))
+    path.write_bytes(
+        built(campaign, ReleasePlan("all", LabelChoices(include_excluded=(ALL_JUDGES,))))
+    )
     held = {name: content.decode() for name, content in parts(path.read_bytes()).items()}
     assert held["qrels.txt"] == GRADED
     assert "including all excluded annotators" in held["datasheet.md"]
-    assert json.loads(held["campaign.json"])["recipe"]["take_back"] == [ALL_JUDGES]
+    assert json.loads(held["campaign.json"])["recipe"]["include_excluded"] == [ALL_JUDGES]
     assert "A003" not in held["excluded.tsv"]
     restored = import_release(path, name="release.zip", user=None)
     (recipe,) = restored.recipes.all()
-    assert recipes.make_release_plan(recipe).choices.take_back == (ALL_JUDGES,)
-    assert text(restored, take_back=(ALL_JUDGES,)) == GRADED
+    assert recipes.make_release_plan(recipe).choices.include_excluded == (ALL_JUDGES,)
+    assert text(restored, include_excluded=(ALL_JUDGES,)) == GRADED
     assert text(restored) == WITHOUT_A003
 
 
 def test_two_recipes_differ_by_what_is_taken_back(campaign, client):
     first = recipes.save_recipe(campaign, ReleasePlan("out"), user=None)
     second = recipes.save_recipe(
-        campaign, ReleasePlan("back", LabelChoices(take_back=("A003",))), user=None
+        campaign, ReleasePlan("back", LabelChoices(include_excluded=("A003",))), user=None
     )
     found = recipes.compare_recipes(
         campaign,
@@ -151,21 +155,28 @@ def test_two_recipes_differ_by_what_is_taken_back(campaign, client):
 
 
 def test_the_form_offers_the_excluded_alone_and_refuses_both_at_once(campaign):
-    form = RecipeForm({"name": "a", "take_back": ["A003"]}, campaign=campaign)
-    assert form.fields["take_back"].choices == [(ALL_JUDGES, "All of them"), ("A003", "A003")]
+    form = RecipeForm({"name": "a", "include_excluded": ["A003"]}, campaign=campaign)
+    assert form.fields["include_excluded"].choices == [
+        (ALL_JUDGES, "All of them"),
+        ("A003", "A003"),
+    ]
     assert form.is_valid(), form.errors
-    assert form.plan().choices == LabelChoices(threshold=None, take_back=("A003",))
-    both = RecipeForm({"name": "a", "take_back": ["A003"], "exclude": ["A003"]}, campaign=campaign)
-    assert both.errors["take_back"] == ["A003: annotators cannot be both left out and included."]
+    assert form.plan().choices == LabelChoices(min_relevant=None, include_excluded=("A003",))
+    both = RecipeForm(
+        {"name": "a", "include_excluded": ["A003"], "exclude": ["A003"]}, campaign=campaign
+    )
+    assert both.errors["include_excluded"] == [
+        "A003: annotators cannot be both left out and included."
+    ]
     with pytest.raises(CampaignError, match="cannot be both left out and included"):
         recipes.save_recipe(
             campaign,
-            ReleasePlan("x", LabelChoices(exclude=("A003",), take_back=("A003",))),
+            ReleasePlan("x", LabelChoices(exclude=("A003",), include_excluded=("A003",))),
             user=None,
         )
     with pytest.raises(CampaignError, match="This campaign has no annotator called A099"):
         recipes.save_recipe(
-            campaign, ReleasePlan("x", LabelChoices(take_back=("A099",))), user=None
+            campaign, ReleasePlan("x", LabelChoices(include_excluded=("A099",))), user=None
         )
 
 
@@ -173,16 +184,16 @@ def test_recipes_of_the_api_take_back(campaign, client):
     client.force_login(make_manager(campaign).user)
     address = f"/api/v1/campaigns/{campaign.slug}/recipes/"
     answer = client.post(
-        address, {"name": "all", "take_back": ["*"]}, content_type="application/json"
+        address, {"name": "all", "include_excluded": ["*"]}, content_type="application/json"
     )
     assert answer.status_code == 201, answer.content
-    assert [one["take_back"] for one in client.get(address).json()] == [["*"]]
+    assert [one["include_excluded"] for one in client.get(address).json()] == [["*"]]
 
 
 def test_commands_take_back(campaign):
     found = run("export_qrels", "--campaign", campaign.slug, "--include-excluded")
-    assert (found["labels"], found["take_back"]) == ({"0": 2, "1": 2, "2": 2}, ["*"])
+    assert (found["labels"], found["include_excluded"]) == ({"0": 2, "1": 2, "2": 2}, ["*"])
     assert run("export_qrels", "--campaign", campaign.slug, "--include-excluded", "A003")[
-        "take_back"
+        "include_excluded"
     ] == ["A003"]
     assert run("export_qrels", "--campaign", campaign.slug)["labels"] == {"0": 2, "1": 3, "2": 1}

@@ -106,7 +106,7 @@ def test_of_a_campaign_the_zip_holds_the_same_bytes_as_the_folder_of_the_command
         assert folder(tmp_path / "typed") == files
     about = json.loads(files["study.json"])
     assert about["parameters"].get("min_relevant") == (
-        None if name == "tripjudge" else campaign.threshold
+        None if name == "tripjudge" else campaign.min_relevant
     )
     place = tmp_path / "unpacked"
     for path, content in files.items():

@@ -31,7 +31,7 @@ EVERYTHING = Study(
         for name, kind in {
             "judgements": "file",
             "scale": "whole",
-            "threshold": "whole",
+            "min_relevant": "whole",
             "min_seconds": "number",
             "grades": "names",
             "labels": "file",
@@ -52,7 +52,7 @@ def test_the_judgements_of_a_campaign_give_its_labels(tmp_path: Path) -> None:
     campaign = with_everything(examples_campaign(min_active_seconds=1))
     path = write_campaign_inputs(EVERYTHING, campaign.slug, tmp_path / "inputs")
     settings = read_settings(path, EVERYTHING)
-    assert (settings.values["scale"], settings.values["threshold"]) == (4, 2)
+    assert (settings.values["scale"], settings.values["min_relevant"]) == (4, 2)
     assert (tmp_path / "inputs" / settings.values["labels"]).read_text(encoding="utf-8") == GRADED
     assert (tmp_path / "inputs" / settings.values["binary_labels"]).read_text(
         encoding="utf-8"

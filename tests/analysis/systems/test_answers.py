@@ -72,7 +72,7 @@ def by_trec_eval(campaign: Campaign, measure: str) -> dict[str, dict[str, float]
             for k, topic in enumerate(columns.topics)
         }
         by_topic = pytrec_eval.RelevanceEvaluator(
-            qrels, {measure}, relevance_level=campaign.threshold
+            qrels, {measure}, relevance_level=campaign.min_relevant
         ).evaluate(ranked)
         scores[run.tag] = {topic: by_topic.get(topic, {}).get(measure, 0.0) for topic in qrels}
     return scores
@@ -215,11 +215,13 @@ def test_looks_are_taken_at_tenths_and_the_last_one_is_now(judged):
         )
     expire_caches()
     answer = computed(judged)
-    assert [(look["judgements"], round(look["share"], 4)) for look in answer["looks"]] == [
+    assert [
+        (check["judgements"], round(check["share"], 4)) for check in answer["interim_checks"]
+    ] == [
         (72, 0.1),
         (80, 0.1111),
     ]
-    assert answer["looks"][-1]["means"] == pytest.approx(
+    assert answer["interim_checks"][-1]["means"] == pytest.approx(
         [one["mean"] for one in answer["systems"]], abs=1e-12
     )
     Judgement.objects.filter(
@@ -229,7 +231,7 @@ def test_looks_are_taken_at_tenths_and_the_last_one_is_now(judged):
     fewer = by_trec_eval(judged, "ndcg_cut_10")
     means = {
         one["tag"]: mean
-        for one, mean in zip(answer["systems"], answer["looks"][0]["means"], strict=True)
+        for one, mean in zip(answer["systems"], answer["interim_checks"][0]["means"], strict=True)
     }
     for tag, by_topic in fewer.items():
         assert means[tag] == pytest.approx(math.fsum(by_topic.values()) / len(by_topic), abs=1e-9)
@@ -294,4 +296,4 @@ def test_of_a_sampled_pool_means_are_estimates_and_no_naive_measure_is_taken(
     assert " the highest estimated mean HT-nDCG@10 " in job.report["words"]
     page = page_of(sampled_campaign, client)
     assert "Pairs that were not drawn are estimated, not counted as not relevant." in page
-    assert job.report["looks"] == []
+    assert job.report["interim_checks"] == []

@@ -36,7 +36,7 @@ def campaign(settings, tmp_path: Path) -> Campaign:
 
 def report_words(campaign: Campaign, measure: str) -> str:
     runs = list(campaign.collection.runs.order_by("tag").values_list("pk", flat=True))
-    options = {"measures": measure, "min_relevant": campaign.threshold}
+    options = {"measures": measure, "min_relevant": campaign.min_relevant}
     parameters = {"runs": runs, "qrels": ["campaign:graded:majority"], "options": options}
     user = campaign.created_by
     row = reports.request_report(
@@ -74,7 +74,7 @@ def test_the_same_question_has_the_same_answer_word_for_word(
             "answer"
         ]["words"]
     }
-    level = f"--min-relevant={campaign.threshold}"
+    level = f"--min-relevant={campaign.min_relevant}"
     said["command"] = run(
         "compare_systems", "--campaign", campaign.slug, "--measures", measure, level
     )[measure]["verdict"]
@@ -86,7 +86,7 @@ def test_the_same_question_has_the_same_answer_word_for_word(
     for tag, content in run_texts().items():
         (tmp_path / tag).write_text(content)
         paths.append(str(tmp_path / tag))
-    said["library"] = assay.compare(str(qrels), paths, measure, min_relevant=campaign.threshold)[
+    said["library"] = assay.compare(str(qrels), paths, measure, min_relevant=campaign.min_relevant)[
         measure
     ]["verdict"]
     said["report"] = report_words(campaign, measure)
@@ -94,7 +94,7 @@ def test_the_same_question_has_the_same_answer_word_for_word(
         "qrels": str(qrels),
         "runs": paths,
         "measures": measure,
-        "min_relevant": campaign.threshold,
+        "min_relevant": campaign.min_relevant,
     }
     (tmp_path / "study.toml").write_text(
         "".join(f"{key} = {json.dumps(value)}\n" for key, value in settings.items())

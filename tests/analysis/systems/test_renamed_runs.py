@@ -61,7 +61,7 @@ def numbers(answer: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
         "p": answer["p"],
         "holm": answer["holm"],
         "labels": answer["labels"],
-        "looks": [one["means"] for one in answer["looks"]],
+        "interim_checks": [one["means"] for one in answer["interim_checks"]],
     }
 
 

@@ -178,9 +178,9 @@ def test_it_judges_as_the_campaign_whose_labels_were_reported(collection):
         )
     )
     top_up = top_ups.create_top_up(report, 4, user=own.created_by)
-    assert (top_up.scale, top_up.threshold, top_up.judgements_per_pair) == (
+    assert (top_up.scale, top_up.min_relevant, top_up.judgements_per_pair) == (
         own.scale,
-        own.threshold,
+        own.min_relevant,
         own.judgements_per_pair,
     )
     assert top_up.guidelines.get().text == "Relevant is what answers."

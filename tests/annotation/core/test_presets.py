@@ -11,7 +11,10 @@ from annotation.core.presets import PRESETS, TREC_GRADES, guidelines_text
 @pytest.mark.parametrize("key", PRESETS)
 def test_a_preset_is_a_campaign_that_may_be(key: str) -> None:
     settings = PRESETS[key].settings
-    assert scale.find_scale_problems(list(settings["scale"]), threshold=settings["threshold"]) == []
+    assert (
+        scale.find_scale_problems(list(settings["scale"]), min_relevant=settings["min_relevant"])
+        == []
+    )
     assert limits.find_problems(settings) == []
 
 

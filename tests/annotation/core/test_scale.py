@@ -19,16 +19,16 @@ def grades(*values, **changes):
 
 
 def test_the_default_scale_is_in_order():
-    assert scale.find_scale_problems(default_scale(), threshold=2) == []
+    assert scale.find_scale_problems(default_scale(), min_relevant=2) == []
 
 
 def test_two_and_nine_grades_will_do():
-    assert scale.find_scale_problems(grades(0, 1), threshold=1) == []
-    assert scale.find_scale_problems(grades(*range(9)), threshold=3) == []
+    assert scale.find_scale_problems(grades(0, 1), min_relevant=1) == []
+    assert scale.find_scale_problems(grades(*range(9)), min_relevant=3) == []
 
 
 @pytest.mark.parametrize(
-    ("given", "threshold", "said"),
+    ("given", "min_relevant", "said"),
     [
         (grades(0), 0, "2 to 9"),
         (grades(*range(10)), 1, "2 to 9"),
@@ -42,8 +42,8 @@ def test_two_and_nine_grades_will_do():
         (grades(0, 1, shape="skull"), 1, "shape"),
     ],
 )
-def test_a_scale_that_cannot_be_used_says_why(given, threshold, said):
-    assert said in " ".join(scale.find_scale_problems(given, threshold=threshold))
+def test_a_scale_that_cannot_be_used_says_why(given, min_relevant, said):
+    assert said in " ".join(scale.find_scale_problems(given, min_relevant=min_relevant))
 
 
 def test_every_sign_is_drawn_on_the_server_and_on_the_judging_page():

@@ -42,7 +42,7 @@ def table():
 
 
 def test_counts_and_means_by_hand(table):
-    s = compute_campaign_statistics(table, threshold=2, documents=1000)
+    s = compute_campaign_statistics(table, min_relevant=2, documents=1000)
     assert (s.topics, s.documents, s.pairs, s.labelled_pairs, s.judgements, s.annotators) == (
         2,
         1000,
@@ -62,12 +62,12 @@ def test_counts_and_means_by_hand(table):
 
 
 def test_half_days_start_at_0_and_12_utc_and_empty_ones_are_there(table):
-    s = compute_campaign_statistics(table, threshold=2)
+    s = compute_campaign_statistics(table, min_relevant=2)
     assert s.per_12h == [(FIRST_DAY + i * DAY / 2, n) for i, n in enumerate([3, 1, 0, 1, 1])]
 
 
 def test_daily_seconds_are_means_by_grade_of_days_with_a_known_time(table):
-    s = compute_campaign_statistics(table, threshold=2)
+    s = compute_campaign_statistics(table, min_relevant=2)
     assert [day for day, _ in s.daily_seconds] == [FIRST_DAY, FIRST_DAY + 2 * DAY]
     first, last = (means for _, means in s.daily_seconds)
     np.testing.assert_array_equal(list(first.values()), [15.0, math.nan, 30.0, 60.0])
@@ -75,7 +75,7 @@ def test_daily_seconds_are_means_by_grade_of_days_with_a_known_time(table):
 
 
 def test_without_times_pool_or_collection_those_figures_are_none():
-    s = compute_campaign_statistics(table_of_pairs([[0, 1]], n_grades=4), threshold=2)
+    s = compute_campaign_statistics(table_of_pairs([[0, 1]], n_grades=4), min_relevant=2)
     assert (s.per_12h, s.daily_seconds, s.complete_depth, s.coverage, s.documents) == (
         None,
         None,
@@ -87,18 +87,18 @@ def test_without_times_pool_or_collection_those_figures_are_none():
 
 
 def test_the_relevant_share_is_of_two_grade_labels_and_not_of_binarised_labels(table):
-    s = compute_campaign_statistics(table, threshold=2)
+    s = compute_campaign_statistics(table, min_relevant=2)
     assert s.relevant_share_per_topic == {
         "t1": 0.5
     }  # d1 not relevant, d2 relevant; t2 has no label
-    three = compute_campaign_statistics(table_of_pairs([[0, 2, 3]], n_grades=4), threshold=2)
+    three = compute_campaign_statistics(table_of_pairs([[0, 2, 3]], n_grades=4), min_relevant=2)
     assert three.relevant_share == 1  # its 4-grade label would be 0
 
 
 def test_a_relevant_share_above_one_half_and_grades_counted_from_one_are_warned_about(table):
-    assert compute_campaign_statistics(table, threshold=2).warnings == []  # exactly one half
+    assert compute_campaign_statistics(table, min_relevant=2).warnings == []  # exactly one half
     warnings = compute_campaign_statistics(
-        table_of_pairs([[3, 3], [1, 1], [2, 2]], n_grades=4), threshold=2
+        table_of_pairs([[3, 3], [1, 1], [2, 2]], n_grades=4), min_relevant=2
     ).warnings
     assert any("66.7% of the labels are relevant" in text for text in warnings)
     assert any("no judgement has grade 0" in text for text in warnings)
@@ -106,17 +106,19 @@ def test_a_relevant_share_above_one_half_and_grades_counted_from_one_are_warned_
 
 def test_the_pool_is_complete_to_the_deepest_rank_whose_pairs_all_have_labels(table):
     pool = [("t1", "d1", 1), ("t1", "d2", 2), ("t2", "d1", 3), ("t2", "d9", 4)]
-    s = compute_campaign_statistics(table, threshold=2, pool=pool)
+    s = compute_campaign_statistics(table, min_relevant=2, pool=pool)
     assert s.complete_depth == 2  # t2 d1 has one judgement only
     assert s.coverage == {1: (1, 1, 1), 2: (1, 1, 1), 3: (1, 1, 0), 4: (1, 0, 0)}
     assert (
-        compute_campaign_statistics(table, threshold=2, pool=pool, min_judgements=1).complete_depth
+        compute_campaign_statistics(
+            table, min_relevant=2, pool=pool, min_judgements=1
+        ).complete_depth
         == 3
     )
 
 
 def test_judged_pairs_outside_the_pool_are_warned_about(table):
-    s = compute_campaign_statistics(table, threshold=2, pool=[("t1", "d1", 1)])
+    s = compute_campaign_statistics(table, min_relevant=2, pool=[("t1", "d1", 1)])
     assert s.complete_depth == 1
     assert "2 judged pairs are not in the pool" in s.warnings
 
@@ -140,7 +142,7 @@ def test_complete_depth_stops_at_the_first_gap(labelled, depth):
 
 def test_no_judgements_give_statistics_with_undefined_means():
     s = compute_campaign_statistics(
-        table_of_pairs([], n_grades=4), threshold=2, pool=[("t", "d", 1)]
+        table_of_pairs([], n_grades=4), min_relevant=2, pool=[("t", "d", 1)]
     )
     assert (s.topics, s.pairs, s.judgements, s.annotators, s.complete_depth) == (0, 0, 0, 0, 0)
     assert math.isnan(s.per_pair)
@@ -163,7 +165,7 @@ def test_tripjudges_table_1_has_its_shares_and_3_08_judgements_a_pair():
         grade=np.repeat(np.arange(4), [3811, 10901, 13008, 11090]),
         n_grades=4,
     )
-    s = compute_campaign_statistics(table, threshold=2)
+    s = compute_campaign_statistics(table, min_relevant=2)
     assert (s.topics, s.pairs, s.labelled_pairs, s.judgements, s.annotators) == (
         1136,
         12_590,
@@ -180,7 +182,9 @@ def test_tripjudges_table_1_has_its_shares_and_3_08_judgements_a_pair():
 @given(st.lists(st.floats(0, 1e7), min_size=1, max_size=30))
 def test_half_days_hold_every_dated_judgement_once(times):
     rows = [("t", f"d{i}", "a", 0) for i in range(len(times))]
-    s = compute_campaign_statistics(table_of_rows(rows, n_grades=2, judged_at=times), threshold=1)
+    s = compute_campaign_statistics(
+        table_of_rows(rows, n_grades=2, judged_at=times), min_relevant=1
+    )
     starts = [start for start, _ in s.per_12h]
     assert sum(n for _, n in s.per_12h) == len(times)
     assert starts == [starts[0] + i * DAY / 2 for i in range(len(starts))]

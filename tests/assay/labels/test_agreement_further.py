@@ -93,7 +93,9 @@ def test_the_report_has_them_for_both_scales_and_says_why_one_is_undefined():
         np.random.default_rng(4), n_pairs=60, n_annotators=2, n_grades=4, missing=0.0, accuracy=0.6
     )
     table = table_of_pairs(grades, n_grades=4)
-    found = make_agreement_report(table, threshold=2, rng=np.random.default_rng(0), permutations=2)
+    found = make_agreement_report(
+        table, min_relevant=2, rng=np.random.default_rng(0), permutations=2
+    )
     expected = cohen_kappa_score(*grades.T, weights="quadratic", labels=[0, 1, 2, 3])
     assert found.graded.quadratic["mean_pairwise_kappa"] == pytest.approx(expected)
     assert found.graded.alphas["ordinal"] == found.graded.alpha
@@ -105,7 +107,7 @@ def test_the_report_has_them_for_both_scales_and_says_why_one_is_undefined():
     )  # of two grades every level is the same
     alone = make_agreement_report(
         table_of_pairs([[0, MISSING], [MISSING, 1]], n_grades=4),
-        threshold=2,
+        min_relevant=2,
         rng=np.random.default_rng(0),
         permutations=1,
     )

@@ -21,9 +21,13 @@ from tests.assay.labels.judged import random_grades, table_of_pairs, table_of_ro
 TRIPJUDGE = np.array([3811, 10901, 13008, 11090])  # judgements of each grade, table 1
 
 
-def report_of(table, *, threshold: int = 2, seed: int = 0, **options):
+def report_of(table, *, min_relevant: int = 2, seed: int = 0, **options):
     return make_agreement_report(
-        table, threshold=threshold, rng=np.random.default_rng(seed), permutations=20, **options
+        table,
+        min_relevant=min_relevant,
+        rng=np.random.default_rng(seed),
+        permutations=20,
+        **options,
     )
 
 

@@ -117,10 +117,10 @@ def test_binarising_takes_each_judgement_at_the_threshold():
     assert binary.n_grades == 2
 
 
-@pytest.mark.parametrize("threshold", [0, 4, -1])
-def test_a_threshold_that_does_not_divide_the_scale_is_refused(threshold):
+@pytest.mark.parametrize("min_relevant", [0, 4, -1])
+def test_a_threshold_that_does_not_divide_the_scale_is_refused(min_relevant):
     with pytest.raises(ValueError, match="does not divide"):
-        table_of_pairs([[0, 1]], n_grades=4).binary(threshold)
+        table_of_pairs([[0, 1]], n_grades=4).binary(min_relevant)
 
 
 @pytest.mark.parametrize("grade", [-1, 4])

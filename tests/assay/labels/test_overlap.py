@@ -31,7 +31,7 @@ def test_shares_and_counts_worked_by_hand() -> None:
 
 
 def test_the_threshold_moves_judgements_from_relevant_to_irrelevant() -> None:
-    found = count_label_overlap(qrels_of(JUDGED), qrels_of(CLICKS), threshold=2)
+    found = count_label_overlap(qrels_of(JUDGED), qrels_of(CLICKS), min_relevant=2)
     assert found.relevant == {"unlabelled": 1, "0": 0, "1": 0, "3": 0}
     assert found.irrelevant == {"unlabelled": 2, "0": 2, "1": 0, "3": 1}
     assert (found.n_agree, found.n_contradicting) == (4, 1)
@@ -64,12 +64,12 @@ tables = st.dictionaries(
 
 @settings(max_examples=150, deadline=None)
 @given(tables, tables, st.integers(1, 3))
-def test_counts_agree_with_a_slow_twin(judged: Grades, clicks: Grades, threshold: int) -> None:
+def test_counts_agree_with_a_slow_twin(judged: Grades, clicks: Grades, min_relevant: int) -> None:
     labels = {(t, d): g for t, grades in judged.items() for d, g in grades.items() if g >= 0}
     clicked = {(t, d): g for t, grades in clicks.items() for d, g in grades.items() if g >= 0}
-    found = count_label_overlap(qrels_of(judged), qrels_of(clicks), threshold=threshold)
+    found = count_label_overlap(qrels_of(judged), qrels_of(clicks), min_relevant=min_relevant)
     agree = sum(
-        (grade >= threshold) == (clicked.get(pair, 0) >= 1) for pair, grade in labels.items()
+        (grade >= min_relevant) == (clicked.get(pair, 0) >= 1) for pair, grade in labels.items()
     )
     both = labels.keys() & clicked.keys()
     assert (found.n_pairs, found.n_agree) == (len(labels), agree)
@@ -79,6 +79,6 @@ def test_counts_agree_with_a_slow_twin(judged: Grades, clicks: Grades, threshold
         len(clicked) - len(both),
     )
     assert found.n_contradicting == sum(
-        (labels[pair] >= threshold) != (clicked[pair] >= 1) for pair in both
+        (labels[pair] >= min_relevant) != (clicked[pair] >= 1) for pair in both
     )
     assert sum(found.relevant.values()) + sum(found.irrelevant.values()) == len(labels)

@@ -36,7 +36,7 @@ def everything() -> list[str]:
     said += [words.describe_ordered_pool(some) for some in ([], DECIDED, [*DECIDED, UNDECIDED])]
     return said + [
         words.describe_remaining_relevant(
-            RemainingRelevant(3.0, 9.0), 90, 40, recall=0.9, reached=reached, looks=10
+            RemainingRelevant(3.0, 9.0), 90, 40, recall=0.9, reached=reached, n_checks=10
         )
         for reached in (True, False)
     ]
@@ -73,7 +73,7 @@ def test_an_ordered_pool_gets_decisions_and_never_a_range() -> None:
 
 def test_audit_pairs_are_told_with_the_bound_and_its_looks() -> None:
     said = words.describe_remaining_relevant(
-        RemainingRelevant(3.0, 9.0), 90, 40, recall=0.9, reached=True, looks=10
+        RemainingRelevant(3.0, 9.0), 90, 40, recall=0.9, reached=True, n_checks=10
     )
     assert (
         "By 40 audit pairs, about 3 are left, and at most 9 (95% confidence over 10 interim checks together, Clopper-Pearson)"

@@ -52,8 +52,8 @@ pytestmark = pytest.mark.django_db
             409,
             "refused",
         ),
-        ("campaigns/spring/recipes/", {"name": "r", "threshold": 0}, 400, "malformed"),
-        ("campaigns/spring/recipes/", {"name": "r", "threshold": 99}, 409, "refused"),
+        ("campaigns/spring/recipes/", {"name": "r", "min_relevant": 0}, 400, "malformed"),
+        ("campaigns/spring/recipes/", {"name": "r", "min_relevant": 99}, 409, "refused"),
     ],
 )
 def test_a_conflict_is_told_from_a_request_that_makes_no_sense(client, path, body, status, code):
