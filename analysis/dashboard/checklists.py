@@ -36,25 +36,21 @@ class ChecklistStep:
 
 def list_setup_steps(campaign: Campaign) -> list[ChecklistStep]:
     """Return the steps of a draft in order. The last ones are optional."""
-    missing = {step.key: step.missing for step in get_campaign_steps(campaign)}
+    settings = {step.key: step for step in get_campaign_steps(campaign)}
 
-    def settings_step(key: str, name: str, note: str, *, words: str = "") -> ChecklistStep:
-        words = words or (_("Add") if missing[key] else _("Change"))
+    def settings_step(key: str, note: str, *, words: str = "") -> ChecklistStep:
+        step = settings[key]
+        words = words or (_("Add") if step.missing else _("Change"))
         action = ToDoAction(words, reverse("campaign-step", args=[campaign.slug, key]))
-        return ChecklistStep(
-            name, _end_sentence(missing[key]) or note, is_done=not missing[key], action=action
-        )
+        note = _end_sentence(step.missing) or note
+        return ChecklistStep(step.title, note, is_done=not step.missing, action=action)
 
     steps = [
-        settings_step("files", _("Files"), _describe_files(campaign.collection)),
-        settings_step("pool", _("Pool"), _describe_pool(campaign)),
-        settings_step("rules", _("Rules"), _describe_rules(campaign)),
-        settings_step(
-            "scale", _("Scale"), ", ".join(str(grade["name"]) for grade in campaign.scale)
-        ),
-        _guidelines_step(
-            campaign, settings_step("guidelines", _("Guidelines"), "", words=_("Write"))
-        ),
+        settings_step("files", _describe_files(campaign.collection)),
+        settings_step("pool", _describe_pool(campaign)),
+        settings_step("rules", _describe_rules(campaign)),
+        settings_step("scale", ", ".join(str(grade["name"]) for grade in campaign.scale)),
+        _guidelines_step(campaign, settings_step("guidelines", "", words=_("Write"))),
     ]
     if campaign.pool_id is None:
         return steps
@@ -73,9 +69,7 @@ def list_setup_steps(campaign: Campaign) -> list[ChecklistStep]:
             ),
         ),
         replace(
-            settings_step(
-                "people", _("People"), _("Annotators can join once it opens."), words=_("Invite")
-            ),
+            settings_step("people", _("Annotators can join once it opens."), words=_("Invite")),
             is_optional=True,
         ),
         ChecklistStep(

@@ -84,16 +84,21 @@ class ToDoAction:
 class ToDoItem:
     """One item of the list.
 
-    words: a sentence without its full stop. count: number of annotators, judgements or pairs.
-    as_of: when its statistics were computed, None for now.
+    title: a sentence without its full stop. count: number of annotators, judgements or pairs.
+    as_of: when its statistics were computed, None for now. harm: what is affected, if known.
     """
 
     kind: ToDoKind
     campaign: Campaign
-    words: str
+    title: str
     count: int
     actions: list[ToDoAction]
     as_of: datetime | None = None
+    harm: str = ""
+
+    @property
+    def words(self) -> str:
+        return f"{self.title}: {self.harm}" if self.harm else self.title
 
 
 def get_to_do_list(user: User) -> tuple[list[ToDoItem], list[Job]]:
@@ -392,38 +397,32 @@ def _random_like_items(
             ToDoItem(
                 ToDoKind.LIKE_RANDOM,
                 campaign,
-                _describe_signs(one),
+                _describe_sign(one),
                 one.n_judgements,
                 actions,
                 figures.at,
+                _describe_harm(one),
             )
         )
     return items
 
 
-def _describe_signs(one: RandomLikeAnnotator) -> str:
+def _describe_sign(one: RandomLikeAnnotator) -> str:
     says = {
-        AGAINST_OTHERS: ngettext(
-            "%(pseudonym)s grades opposite to the others: %(n)s judgements, %(labels)s label affected",
-            "%(pseudonym)s grades opposite to the others: %(n)s judgements, %(labels)s labels affected",
-            one.n_labels,
-        ),
-        AT_CHANCE: ngettext(
-            "%(pseudonym)s agrees with others no better than chance: %(n)s judgements, %(labels)s label affected",
-            "%(pseudonym)s agrees with others no better than chance: %(n)s judgements, %(labels)s labels affected",
-            one.n_labels,
-        ),
-        GOLD_AT_CHANCE: ngettext(
-            "%(pseudonym)s answers gold questions no better than chance: %(n)s judgements, %(labels)s label affected",
-            "%(pseudonym)s answers gold questions no better than chance: %(n)s judgements, %(labels)s labels affected",
-            one.n_labels,
-        ),
+        AGAINST_OTHERS: _("%(pseudonym)s grades opposite to the others"),
+        AT_CHANCE: _("%(pseudonym)s agrees with others no better than chance"),
+        GOLD_AT_CHANCE: _("%(pseudonym)s answers gold questions no better than chance"),
     }
-    return says[one.sign] % {
-        "pseudonym": one.pseudonym,
-        "n": f"{one.n_judgements:,}",
-        "labels": f"{one.n_labels:,}",
-    }
+    return says[one.sign] % {"pseudonym": one.pseudonym}
+
+
+def _describe_harm(one: RandomLikeAnnotator) -> str:
+    says = ngettext(
+        "%(n)s judgements, %(labels)s label affected",
+        "%(n)s judgements, %(labels)s labels affected",
+        one.n_labels,
+    )
+    return says % {"n": f"{one.n_judgements:,}", "labels": f"{one.n_labels:,}"}
 
 
 def _too_fast_items(

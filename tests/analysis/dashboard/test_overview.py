@@ -82,7 +82,7 @@ class TestBeforeTheFirstJudgement:
         assert "<figure" not in page.content.decode()
         assert primary_buttons(page) == ["Create link"]
         made = client.post(
-            f"/campaigns/{campaign.slug}/settings/people/",
+            f"/campaigns/{campaign.slug}/invitations/",
             {"action": "link", "role": "annotator", "back": "campaign"},
         )
         assert made.url == address
@@ -143,7 +143,7 @@ class TestClosed:
         assert "Next: Adjudicate disputed pairs." in text
         assert "2 of 6 done" in text  # closed, and no annotator's judgements look random
         assert primary_buttons(page) == ["Adjudicate"]
-        assert "hx-trigger" not in page.content.decode()
+        assert 'hx-trigger="every' not in page.content.decode()
         assert "Invite" not in text
 
     def test_what_was_done_after_closing_is_ticked(self, campaign):
