@@ -18,7 +18,9 @@ N_DISPUTED = 5
 
 def open_campaign(hands: Hands, tab: str = "") -> None:
     """From Home."""
-    hands.click("link", CAMPAIGN, within=hands.page.locator("main .campaign-rows, main td"), exact=True)
+    hands.click(
+        "link", CAMPAIGN, within=hands.page.locator("main .campaign-rows, main td"), exact=True
+    )
     if tab:
         hands.click(
             "link", tab, within=hands.page.get_by_role("navigation", name="Campaign"), exact=True
@@ -132,7 +134,7 @@ def another_recipe(hands: Hands) -> None:
         .get_by_role("link")
         .first
     )
-    hands.see("A manager's label")
+    hands.see("Grades so far")
 
 
 def picture_for_the_paper(hands: Hands) -> None:

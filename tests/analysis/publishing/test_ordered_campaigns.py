@@ -123,7 +123,7 @@ def test_a_half_finished_pool_is_said_to_be_one_where_systems_are_compared(campa
     while campaign.pool.entries.filter(stage=None).exists():
         judge_batch(campaign)
     judge_batch(campaign)
-    assert "pairs are judged, those first" not in client.get(page).content.decode()
+    assert "those most likely to be relevant first" not in client.get(page).content.decode()
 
 
 def test_pairs_without_a_text_are_waited_for_only_where_no_pair_has_one(campaign):
