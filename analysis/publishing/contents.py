@@ -140,14 +140,14 @@ def exclusion_reason(
         return "superseded by a later revision"
     if kind == Pair.Kind.QUALIFICATION:
         return "qualification pair"
-    taken_back = judgement["status"] == Judgement.Status.EXCLUDED and choices.includes_excluded(
+    is_included = judgement["status"] == Judgement.Status.EXCLUDED and choices.includes_excluded(
         judgement["membership__pseudonym"]
     )
-    if taken_back and is_too_fast(
+    if is_included and is_too_fast(
         judgement["active_ms"], min_active_seconds=campaign.min_active_seconds
     ):
         return reasons[Judgement.Status.TOO_FAST]
-    if judgement["status"] in reasons and not taken_back:
+    if judgement["status"] in reasons and not is_included:
         return reasons[judgement["status"]]
     if judgement["grade"] is None:
         return reasons[Judgement.Status.CANNOT]
