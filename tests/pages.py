@@ -70,6 +70,9 @@ PAGES: dict[str, tuple[str, str, int]] = {
     },
     "campaign-guideline": ("manager", CAMPAIGN + "guidelines/1", 200),
     "campaign": ("manager", CAMPAIGN, 200),
+    "campaign draft": ("manager", DRAFT, 200),
+    "campaign waiting": ("manager", "/campaigns/waiting/", 200),
+    "campaign closed": ("manager", "/campaigns/finished/", 200),
     "campaign-planning": ("manager", CAMPAIGN + "planning", 200),
     "campaign-feedback": ("manager", CAMPAIGN + "feedback/", 200),
     "campaign-audit": ("manager", CAMPAIGN + "audit/", 200),
@@ -206,7 +209,7 @@ def prepare(n_judgements: int = 260) -> None:
     from analysis.systems.kinds import KINDS
     from annotation.llm.label_files import FileLabel
     from annotation.models import Campaign, Feedback, Judgement, Message, Pair, Question
-    from annotation.services.campaigns import lifecycle
+    from annotation.services.campaigns import campaign_creation, lifecycle
     from annotation.services.campaigns.pairs import set_pair_kind
     from annotation.services.llm_judges import judges
     from annotation.services.people import accounts, results_links
@@ -268,6 +271,14 @@ def prepare(n_judgements: int = 260) -> None:
     upload = uploads.store_upload(collection, kind="run", file=bad, name="broken.run", user=manager)
     failed = do(uploads.request_import(upload, mode="import", options={}, user=manager))
     lifecycle.create_campaign(name="A second look", collection=collection, actor=manager)
+    waiting, finished = (
+        campaign_creation.duplicate_campaign(campaign, name=name, actor=manager, with_people=False)
+        for name in ("Waiting", "Finished")
+    )
+    for one in (waiting, finished):
+        lifecycle.open_campaign(one, actor=manager)
+    accounts.create_invitation(campaign=waiting, actor=manager)
+    lifecycle.close_campaign(finished, actor=manager)
     own, imported = "campaign:graded:majority", f"imported:{collection.qrels.get().pk}"
     reported = {}
     for kind, n_runs in REPORTS.items():
