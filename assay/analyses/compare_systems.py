@@ -357,7 +357,8 @@ class Command(CampaignCommand):
         """Return the verdicts, then the tables, as text."""
         plain = to_json_types(result)
         text = join_tables(tables_without_verdicts(plain), plain)
-        checks = [describe_check(one) for one in plain.get("fail_on", [])]
+        correction = plain["settings"]["correction"]
+        checks = [describe_check(one, correction) for one in plain.get("fail_on", [])]
         return "\n".join([*checks, *list_verdicts(plain), "", text]).lstrip("\n")
 
     def arguments(self, parser: ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.cli.base import BadInput
+from assay.comparison.significance import CORRECTION_NAMES
 from assay.measures.measures import Measure, UnknownMeasure, parse_measures
 from assay.results import Values
 from assay.significant_digits import format_p_equals
@@ -90,13 +91,14 @@ def check_conditions(conditions: Sequence[FailCondition], result: Values) -> lis
     return checked
 
 
-def describe_check(checked: Values) -> str:
+def describe_check(checked: Values, correction: str) -> str:
     """Return the outcome of a condition as a sentence."""
     measure, baseline = checked["measure"], checked["baseline"]
+    by = CORRECTION_NAMES[correction]
     if not checked["worse"]:
-        return f"Passed: {measure} of no run is significantly lower than that of {baseline}."
+        return f"Passed ({by}): {measure} of no run is significantly lower than that of {baseline}."
     runs = ", ".join(
         f"{row['run']} (difference {row['difference']:.4f}, {format_p_equals(row['p'])})"
         for row in checked["worse"]
     )
-    return f"Failed: {measure} is significantly lower than that of {baseline} for {runs}."
+    return f"Failed ({by}): {measure} is significantly lower than that of {baseline} for {runs}."

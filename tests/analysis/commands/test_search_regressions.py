@@ -97,7 +97,7 @@ def test_the_outcome_is_printed_first(tmp_path: Path) -> None:
         main(["assay", "compare", "systems", *paths, "--fail-on", "RR < baseline"])
     assert ended.value.code == 1
     assert out.getvalue().startswith(
-        "Failed: RR is significantly lower than that of release for change "
+        "Failed (Holm correction): RR is significantly lower than that of release for change "
         "(difference -0.5000, p = 0.0078).\n"
     )
     assert "Effectiveness of the systems" in out.getvalue()

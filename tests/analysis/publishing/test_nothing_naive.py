@@ -77,6 +77,7 @@ OF_FILES = {
     },
     "simulate_campaign": "qrels",
     "label_overlap": "labels only",
+    "export_labels": "labels only",
     "rank_llm_judges": "labels only",
     "compare_llm_judges": "its own five columns, by chances; and an LLM judge's labels of every pair",
     "sample_pool": "an LLM judge's labels of every pair",
@@ -398,7 +399,8 @@ def test_every_function_of_the_library_that_scores_refuses(campaign, tmp_path):
         "unjudged": ([one], {}),
         "stability": ([runs], {"element": "topics"}),
     }
-    for name in sorted(takes - {"write_qrels", "rank_llm_judges"}):  # the latter counts labels only
+    labels_only = {"write_qrels", "rank_llm_judges", "export_labels"}
+    for name in sorted(takes - labels_only):
         rest, options = further.get(name, ([runs], {}))
 
         def called(qrels, name=name, rest=rest, options=options):

@@ -66,6 +66,7 @@ ELSEWHERE = {
     "deltas": "each tau in the JSON, for programs and studies",
     "topic_groups": "of the report Systems compared; elsewhere for programs, and a topic subset on the page of ranks",
     "institutions": "the groups of the stored runs",
+    "fail_on": "for builds, which stop with an error",
     "export": "files in a folder of who calls; the study of stability has them in its folder",
     "export_qrels": "as export",
     "label_noise": "the worker writes the judgements of the campaign",
