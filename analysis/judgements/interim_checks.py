@@ -93,6 +93,8 @@ def get_stopping_advice(campaign: Campaign) -> StoppingAdvice | None:
         "-created_at", "-pk"
     )
     newest, done = jobs_of.first(), list_interim_checks(campaign)
+    if not done and campaign.state == Campaign.State.CLOSED:
+        return None  # judging has stopped
     last = done[-1] if done else None
     why_not = (
         f"all {N_INTERIM_CHECKS} interim checks have been made; checking more often would stop judging too early"

@@ -253,6 +253,15 @@ def test_while_there_is_not_enough_the_card_is_one_line(collection, client):
     assert "Can we stop judging?" not in text
 
 
+def test_a_closed_campaign_without_checks_is_not_asked_whether_judging_can_stop(ordered, client):
+    judge(ordered)
+    client.force_login(User.objects.get(username="owner"))
+    page = reverse("campaign-systems", args=[ordered.slug])
+    assert "Can we stop judging?" in client.get(page).content.decode()
+    Campaign.objects.update(state=Campaign.State.CLOSED)
+    assert "Can we stop judging?" not in client.get(page).content.decode()
+
+
 def test_a_look_at_a_sampled_pool_is_the_variance_rule_of_its_complete_stages(collection, tmp_path):
     """As the command has it of the files that leave the campaign."""
     made = make_campaign(
