@@ -17,7 +17,15 @@ from annotation.models import Campaign
 from annotation.services.people import accounts
 from annotation.services.people.attempts import hashing_slot
 from pooling.models import Collection
-from tests.builders import PASSWORD, make_campaign, make_collection, make_pool, make_user
+from tests.builders import (
+    PASSWORD,
+    judge,
+    make_annotator,
+    make_campaign,
+    make_collection,
+    make_pool,
+    make_user,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
@@ -107,7 +115,8 @@ def test_an_invitation_is_copied_where_the_browser_keeps_its_clipboard_to_itself
 
 def test_a_page_that_renews_itself_says_when_the_session_has_ended(signed_in_page: Signed) -> None:
     campaign = make_campaign()
-    page = signed_in_page(campaign.memberships.get().user)
+    judge(make_annotator(campaign), 2)  # from then on the page renews itself
+    page = signed_in_page(campaign.memberships.get(role="manager").user)
     page.goto(f"/campaigns/{campaign.slug}/")
     before = page.get_by_role("heading", level=1).inner_text()
     Session.objects.all().delete()

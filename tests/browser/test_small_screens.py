@@ -29,11 +29,16 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 def test_words_in_pictures_have_11_pixels_and_the_page_does_not_scroll_sideways(
     signed_in_page: Callable[..., Page], width: int
 ) -> None:
-    campaign, _ = make_job()
+    campaign = make_campaign(n_topics=3, n_documents=6, judgements_per_pair=2)
+    ada, bob = make_annotator(campaign), make_annotator(campaign)
+    for _ in range(12):
+        judge(ada, 2)
+        judge(bob, 2)
     page = signed_in_page(
         campaign.memberships.get(role="manager").user, viewport={**PHONE, "width": width}
     )
     page.goto(f"/campaigns/{campaign.slug}/")
+    page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true")
     page.locator(".picture > .narrow text").first.wait_for()
     shown = page.evaluate(SHOWN)
     assert len(shown) >= 2
