@@ -286,7 +286,6 @@ def test_hours_and_payment_are_taken_along_as_a_file(signed_in_page: Callable[..
     page = signed_in_page(manager_of(campaign), **PHONE_IN_HAND)
     hands = Hands(page)
     hands.at(f"/campaigns/{campaign.slug}/people/")
-    hands.press(page.get_by_label("More actions"))
     hands.press("Hours and payment…")
     page.get_by_label("Rate").fill("18")
     page.get_by_label("per", exact=True).select_option("hour")

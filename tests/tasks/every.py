@@ -74,7 +74,7 @@ TASKS = (
         3,
         not_before="a forecast without options",
     ),
-    of_managers("pause_clicker", "Stop an annotator who clicks at random, with a reason.", 5),
+    of_managers("pause_clicker", "Stop an annotator who clicks at random, with a reason.", 6),
     of_managers(
         "gold_from_file",
         "Import ten gold questions from a file.",
@@ -92,7 +92,7 @@ TASKS = (
         6,
         not_before="members and annotators only",
     ),
-    of_managers("pay", "Download the payment list.", 4, not_before="no hours per annotator"),
+    of_managers("pay", "Download the payment list.", 5, not_before="no hours per annotator"),
     of_managers(
         "remove_doubles",
         "Remove 62 duplicate topics.",

@@ -80,16 +80,12 @@ def deadline(hands: Hands) -> None:
 
 def pause_clicker(hands: Hands) -> None:
     open_campaign(hands, "People")
-    hands.click("checkbox", f"Choose {hands.given['fast']}")
+    hands.click("checkbox", f"Select {hands.given['fast']}")
+    hands.touch(hands.page.locator("#chosen-people").get_by_role("button", name="Pause…"))
     hands.type_into(
-        hands.page.locator("#chosen-text"), "Please read the guidelines on Partial once more."
+        hands.page.locator("#chosen-reason"), "Please read the guidelines on Partial once more."
     )
-    hands.click(
-        "button",
-        "Pause",
-        within=hands.page.get_by_role("group", name="With the chosen"),
-        exact=True,
-    )
+    hands.touch(hands.page.locator("#pause-chosen").get_by_role("button", name="Pause"))
     expect(
         hands.page.locator("tr", has_text=hands.given["fast"])
         .get_by_text("paused", exact=False)
@@ -108,9 +104,9 @@ def gold_from_file(hands: Hands) -> None:
 
 
 def disputed(hands: Hands) -> None:
-    open_campaign(hands, "Quality")
-    hands.click("link", "Adjudicate")
-    hands.page.wait_for_url("**/pairs/*/")
+    open_campaign(hands, "Judgements")
+    hands.click("link", re.compile("^Adjudicate [0-9]"))
+    hands.page.wait_for_url("**/pairs/**")
     for _number in range(N_DISPUTED):
         hands.key("3")
         address = hands.page.url
@@ -147,10 +143,8 @@ def picture_for_the_paper(hands: Hands) -> None:
 
 
 def show_a_colleague(hands: Hands) -> None:
-    open_campaign(hands, "Settings")
-    hands.click(
-        "link", re.compile("People"), within=hands.page.get_by_role("navigation", name="Steps")
-    )
+    open_campaign(hands, "People")
+    open_page(hands, "Invitations")
     hands.click("link", "Results access")
     hands.type_into(hands.page.locator("#id_name"), "Steering group")
     hands.click("button", "Create link")
@@ -159,6 +153,7 @@ def show_a_colleague(hands: Hands) -> None:
 
 def pay(hands: Hands) -> None:
     open_campaign(hands, "People")
+    hands.click("button", "Hours and payment…")
     hands.fill("Rate", "18")
     assert hands.take(hands.one("button", "Download payment.csv")).suggested_filename.endswith(
         ".csv"
