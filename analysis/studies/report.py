@@ -49,7 +49,7 @@ Markdown, and those with more than MAX_SHOWN rows are only in files."""
 def render_html(made: MadeStudy) -> str:
     body = [
         f"<h1>{escape(made.title)}</h1>",
-        _paragraph_html(f"{made.study.sentence} After {made.study.source}."),
+        _paragraph_html(f"{made.study.sentence} Based on {made.study.source}."),
     ]
     body += (
         [f'<p class="out"><strong>{SIMULATED_NOTE}</strong></p>']
@@ -212,7 +212,7 @@ def _parameters_text(made: MadeStudy) -> str:
 
 
 def render_markdown(made: MadeStudy) -> str:
-    parts = [f"# {escape_line(made.title)}", f"{made.study.sentence} After {made.study.source}."]
+    parts = [f"# {escape_line(made.title)}", f"{made.study.sentence} Based on {made.study.source}."]
     if made.settings.values["simulated"]:
         parts.append(f"**{SIMULATED_NOTE}**")
     if made.left_out:

@@ -180,7 +180,7 @@ STUDY = Study(
         setting(
             "measures",
             "text",
-            "Space-separated measures (nDCG@10 AP); of a campaign at most at its judged depth.",
+            "Space-separated measures (nDCG@10 AP). For a campaign, cutoffs are at most its judged depth.",
             "nDCG@10 AP",
         ),
         *settings_from(compare_systems.Options, "against", "correction", "permutations", "alpha"),
