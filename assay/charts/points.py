@@ -204,10 +204,12 @@ def _draw_interval(
     if row.least is not None and row.most is not None:
         parts += _draw_range_line(scale(row.least), scale(row.most), y)
     if row.low is not None and row.high is not None:
+        start, end = scale(row.low), scale(row.high)
         parts.append(
-            svg_element(
-                "line", x1=scale(row.low), x2=scale(row.high), y1=y, y2=y, class_=f"l{series}"
-            )
+            # a bar, because the line of this series is dashed
+            svg_element("rect", x=start, y=y - 1, width=end - start, height=2, class_=f"s{series}")
+            if row.is_grey
+            else svg_element("line", x1=start, x2=end, y1=y, y2=y, class_="l1")
         )
     tip = svg_element("title", text=f"{row.name}: {form(row.value)}")
     return "".join(

@@ -246,7 +246,7 @@ def test_the_form_begins_with_two_runs_and_the_lowest_relevant_grade_of_the_camp
     ]
     first, second = campaign.collection.runs.values_list("pk", flat=True)[:2]
     assert (form["run_a"].initial, form["run_b"].initial) == (first, second)
-    assert (campaign.threshold, form["min_relevant"].initial) == (2, 2)
+    assert (campaign.min_relevant, form["min_relevant"].initial) == (2, 2)
     form = client.get(
         reverse("collection-report-new", args=[campaign.collection.slug, "compare_runs"])
     ).context["form"]
