@@ -25,9 +25,8 @@ PAGES = [
     "live",
     "people/",
     "agreement/",
-    "time/",
     "gold/",
-    "labels/",
+    "judgements/",
     "feedback/",
     "audit/",
     "export/",
@@ -78,7 +77,9 @@ def test_export_command_report_and_page_agree_on_an_adjudicated_pair_that_nobody
     made = make_labels(campaign, LabelChoices())
     assert sum(sum(found.values()) for found in made.cross(grades).values()) == file.count("\n")
     assert sum(found.get("adjudicated", 0) for found in made.cross(grades).values()) == 2
-    page = client_of_manager(campaign).get(f"/campaigns/{campaign.slug}/labels/").content.decode()
+    page = (
+        client_of_manager(campaign).get(f"/campaigns/{campaign.slug}/judgements/").content.decode()
+    )
     assert "3 pairs have a label" in page
 
 

@@ -160,7 +160,7 @@ def test_who_joins_changes_nothing_of_what_is_shown(large):
 def test_a_page_says_of_when_its_figures_are_once_that_is_a_few_seconds_ago(large, clock):
     campaign, *_ = judged()
     client = manager_of(campaign)
-    for page in ("", "people/", "agreement/", "time/", "labels/"):
+    for page in ("", "people/", "agreement/", "judgements/"):
         address = f"/campaigns/{campaign.slug}/{page}"
         kept._snapshots.clear()
         assert "these numbers are updated every few seconds" not in text_of(client.get(address))
