@@ -190,7 +190,7 @@ class TestFiguresOfAJobArriveByThemselves:
         work(campaign)
         content = client.get(address, headers={"HX-Request": "true"}).content.decode()
         assert 'id="figures"' in content
-        assert "hx-select" not in content
+        assert 'hx-select="#figures' not in content
 
     def test_and_their_jobs_do_not_crowd_out_what_people_did_lately(self):
         campaign = make_campaign()
