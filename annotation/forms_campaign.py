@@ -415,7 +415,7 @@ class ResultsLinkForm(forms.Form):
         max_length=100,
         help_text=_("Only managers see this name. Example: “steering group”."),
     )
-    days = forms.ChoiceField(label=_("Ends after"), choices=DAYS_OFFERED, initial=USUAL_DAYS)
+    days = forms.ChoiceField(label=_("Expires after"), choices=DAYS_OFFERED, initial=USUAL_DAYS)
 
 
 class NamesForm(forms.Form):

@@ -7,6 +7,9 @@ from typing import Any
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
+from django.utils.dateparse import parse_datetime
+from django.utils.formats import date_format
+from django.utils.timezone import is_aware, localtime
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -77,8 +80,8 @@ def audit(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _format_detail(value: object) -> str:
-    """Format a detail for reading: grades with number and name, booleans as yes or no, changes as
-    before and after."""
+    """Format a detail for reading: grades with number and name, booleans as yes or no, times in the
+    reader's time zone, changes as before and after."""
     if isinstance(value, dict):
         if {"value", "name"} <= set(value):
             return f"{value['value']} {value['name']}"
@@ -88,7 +91,11 @@ def _format_detail(value: object) -> str:
         )
     if isinstance(value, list):
         return ", ".join(_format_detail(item) for item in value)
-    return {True: "yes", False: "no"}.get(value, "") if isinstance(value, bool) else str(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if (moment := parse_datetime(str(value))) is not None and is_aware(moment):
+        return date_format(localtime(moment), "j M Y, H:i")
+    return str(value)
 
 
 def _format_change(change: object) -> str:

@@ -91,7 +91,7 @@ def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> in
     _update_order(campaign)
     release_pairs_with_text(campaign)
     record_event(
-        campaign, actor, AuditAction.CHOSE_THE_POOL, pool.name, pairs=campaign.n_pairs, made=made
+        campaign, actor, AuditAction.CHOSE_THE_POOL, pool.name, pairs=campaign.n_pairs, new=made
     )
     return campaign.n_pairs
 

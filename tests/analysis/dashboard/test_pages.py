@@ -643,8 +643,17 @@ def test_the_audit_trail_is_searched_by_person_and_by_details():
         subject="x",
         details={"deadline": ["", "in spring"]},
     )
-    AuditEvent.objects.create(campaign=campaign, actor=None, action="closed", subject="y")
+    AuditEvent.objects.create(
+        campaign=campaign,
+        actor=None,
+        action="closed",
+        subject="y",
+        details={"closed_at": "2026-03-02T10:05:00.123456+00:00"},
+    )
     client = manager_of(campaign)
+    assert "closed at: 2 Mar 2026, 10:05" in text_of(
+        client.get(f"/campaigns/{campaign.slug}/audit/")
+    )
 
     def subjects(query: str) -> set[str]:
         page = client.get(f"/campaigns/{campaign.slug}/audit/{query}").context["page"]
