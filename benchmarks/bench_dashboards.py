@@ -13,7 +13,7 @@ measured in processes that have only started. Its limit is 1 s, and 10 s at ten 
 
 Then the whole installation runs: two web processes and a worker that computes the values for pages.
 The load is ten claims per second directly from the scheduler, and ten judgements per second over
-HTTP, each answered with the next pairs. In every other round ten managers have the progress page
+HTTP, each answered with the next pairs. In every other round ten managers have the overview
 open, which requests its values every three seconds, and every third time each opens another page
 instead. The result is the median over rounds of each round's 95th percentile, with and without
 managers in alternation.

@@ -145,7 +145,7 @@ def start_judging(
 def start_managing(
     port: int, strip: str, pages: list[str], every: float, users: list[Any]
 ) -> Callable[[float], dict[str, list[float]]]:
-    """Start managers with the progress page open, which requests its values. Every third time each
+    """Start managers with the overview open, which requests its values. Every third time each
     opens another page instead. The result is in milliseconds."""
     visitors = [BrowserConnection(port, create_session(user)) for user in users]
     for page in [*pages, *pages]:  # the first page of each web process is measured elsewhere

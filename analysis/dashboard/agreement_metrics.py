@@ -36,7 +36,7 @@ STALE_AFTER = timedelta(seconds=60)
 """Minimum age before the statistics are computed again. They are only computed while a page shows
 them."""
 ALPHA_MAX_AGE = timedelta(minutes=10)
-"""Maximum age of the alpha on the progress page while the agreement page is not open."""
+"""Maximum age of the alpha on the overview while the page Quality is not open."""
 MIN_PAIRS = 10
 MAX_GROUPS = 15
 MAX_ANNOTATORS = 100

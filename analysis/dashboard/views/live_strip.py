@@ -1,4 +1,4 @@
-"""Strip of live statistics, which the progress page requests every few seconds."""
+"""Strip of live statistics, which the overview requests every few seconds."""
 
 from __future__ import annotations
 
