@@ -126,7 +126,7 @@ def list_finish_steps(
     figures: HomeFigures | None,
     to_do: Sequence[ToDoItem],
 ) -> list[ChecklistStep]:
-    """Return the steps of a closed campaign in order, in one query.
+    """Return the steps of a closed campaign in order, in at most two queries.
 
     figures: None while a job computes them. to_do: items of the campaign.
     """
@@ -143,7 +143,9 @@ def list_finish_steps(
     )
     return [
         _closing_step(campaign, now),
-        _review_step(figures, [item for item in to_do if item.kind == ToDoKind.LIKE_RANDOM]),
+        _review_step(
+            campaign, figures, [item for item in to_do if item.kind == ToDoKind.LIKE_RANDOM]
+        ),
         _adjudication_step(figures, [item for item in to_do if item.kind == ToDoKind.DISPUTED]),
         ChecklistStep(
             _("Export qrels"),
@@ -180,21 +182,32 @@ def _closing_step(campaign: Campaign, now: CampaignProgress) -> ChecklistStep:
     return ChecklistStep(_("Close the campaign"), note, is_done=True)
 
 
-def _review_step(figures: HomeFigures | None, items: Sequence[ToDoItem]) -> ChecklistStep:
+def _review_step(
+    campaign: Campaign, figures: HomeFigures | None, items: Sequence[ToDoItem]
+) -> ChecklistStep:
+    """Return the step of annotators whose judgements look random. Those with a manager's note have
+    been reviewed."""
     name = _("Review annotators")
     if figures is None:
         return ChecklistStep(name, _being_computed(), is_done=False)
     if not items:
         note = _("No annotator's judgements look random.")
         return ChecklistStep(name, note, is_done=True)
-    first = items[0]
-    note = f"{first.words}."
-    if len(items) > 1:
+    noted = set(campaign.memberships.exclude(note="").values_list("pseudonym", flat=True))
+    left = [item for item in items if item.actions[0].about not in noted]
+    if not left:
+        note = ngettext(
+            "%(n)s annotator kept, with a note.", "%(n)s annotators kept, with notes.", len(items)
+        ) % {"n": f"{len(items):,}"}
+        return ChecklistStep(name, note, is_done=True, action=items[0].actions[0])
+    note = f"{left[0].words}."
+    if len(left) > 1:
         note = _("The judgements of %(n)s annotators look random, first %(pseudonym)s.") % {
-            "n": f"{len(items):,}",
-            "pseudonym": first.actions[0].about,
+            "n": f"{len(left):,}",
+            "pseudonym": left[0].actions[0].about,
         }
-    return ChecklistStep(name, note, is_done=False, action=first.actions[0])
+    note = f"{note} {_('Exclude them, or keep them with a note.')}"
+    return ChecklistStep(name, note, is_done=False, action=left[0].actions[0])
 
 
 def _adjudication_step(figures: HomeFigures | None, items: Sequence[ToDoItem]) -> ChecklistStep:

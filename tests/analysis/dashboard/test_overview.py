@@ -9,6 +9,10 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from analysis.dashboard.checklists import ChecklistStep, list_finish_steps
+from analysis.dashboard.home_summary import get_home_figures
+from analysis.dashboard.progress import compute_progress
+from analysis.dashboard.to_do_list import ToDoAction, ToDoItem, ToDoKind
 from annotation.core.audit_actions import AuditAction
 from annotation.core.presets import guidelines_text
 from annotation.models import Campaign, Invitation
@@ -152,6 +156,26 @@ class TestClosed:
             record_event(campaign, None, action)
             page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
             assert f"{n} of 6 done" in text_of(page)
+
+    def test_a_flagged_annotator_is_excluded_or_kept_with_a_note(self, campaign):
+        ada = campaign.memberships.filter(role="annotator").order_by("pk").first()
+        now = compute_progress(campaign)
+        known, _ = get_home_figures([campaign])
+        flag = ToDoItem(
+            ToDoKind.LIKE_RANDOM,
+            campaign,
+            f"{ada.pseudonym} agrees with others no better than chance",
+            2,
+            [ToDoAction("Review", "/", about=ada.pseudonym)],
+        )
+
+        def review() -> ChecklistStep:
+            return list_finish_steps(campaign, now, known[campaign.pk], [flag])[1]
+
+        assert not review().is_done
+        assert review().note.endswith("Exclude them, or keep them with a note.")
+        accounts.write_note(ada, "Strict, but consistent.", actor=None)
+        assert (review().is_done, review().note) == (True, "1 annotator kept, with a note.")
 
     def test_what_is_missing_is_said(self):
         made = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2)
