@@ -292,7 +292,9 @@ class TopUp(GenericAPIView):
     def post(self, request: Request, pk: int) -> Response:
         report = get_visible_report(request, pk)
         if not can_create(request):
-            raise PermissionDenied("Ask an administrator for the right to create campaigns.")
+            raise PermissionDenied(
+                "You cannot create campaigns. Ask an administrator for permission."
+            )
         asked = TopUpSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         try:

@@ -254,7 +254,9 @@ def top_up(request: HttpRequest, pk: int) -> HttpResponse:
     """Create a draft campaign on the pairs that the report names, in its order."""
     report = get_visible_report(request, pk)
     if not can_create(request):
-        raise PermissionDenied(_("Ask an administrator for the right to create campaigns."))
+        raise PermissionDenied(
+            _("You cannot create campaigns. Ask an administrator for permission.")
+        )
     wanted = request.POST.get("n", "")
     try:
         if wanted and not parse_row_id(wanted):

@@ -18,7 +18,7 @@ every judgement is known. `make acceptance` writes the page. Nothing was tuned, 
 |---|---|---|---|
 {rows}
 
-Three further properties are held by tests: the order of files and rows has no effect (`tests/assay/pools/test_batches.py`), estimates equal those of
+Tests check three more properties: the order of files and rows has no effect (`tests/assay/pools/test_batches.py`), estimates equal those of
 sample_eval and trec_eval (`tests/assay/sampling/test_estimates.py`), and each estimate can be recomputed from the five exported columns to 1e-12
 (`tests/analysis/publishing/test_sampled_campaigns.py`).
 
