@@ -18,7 +18,7 @@ from tests.documented import DOCS
 BANNED = {
     "told": r"\b(?:is|are|was) told\b",
     "clause as subject": r"(?m)^(?:[-*] )?(?:Who|Whoever) (?!is |are |needs |changed )",
-    "negated noun": r"(?<!there )\bis no (?!longer\b|more\b)",
+    "negated noun": r"(?<![Tt]here )\bis no (?!longer\b|more\b)",
     "mend": r"\bmend(?:s|ed|ing|ings)?\b",
     "for want of": r"\bfor want of\b|\bwanting\b",
     "anew": r"\banew\b",
