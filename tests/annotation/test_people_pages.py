@@ -391,9 +391,7 @@ class TestJoining:
                 campaign=campaign, actor=None, name=name, max_uses=1
             )
             Invitation.objects.filter(pk=invitation.pk).update(**change)
-        page = client_of(campaign.created_by).get(
-            reverse("campaign-step", args=[campaign.slug, "people"])
-        )
+        page = client_of(campaign.created_by).get(reverse("campaign-invite", args=[campaign.slug]))
         assert [one.name for one in page.context["invitations"]] == ["Dan", "Ada"]
 
     def test_pseudonyms_go_on_counting(self):
