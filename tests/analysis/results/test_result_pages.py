@@ -158,7 +158,7 @@ class TestTheAnswerOfSystems:
         assert answer["words"].startswith(f"{answer['systems'][0]['tag']} leads by nDCG@10")
         for page in (manager, by_account, by_link):
             assert answer["words"] in unescape(words(page))
-            assert page.count('<figure class="figure"') == 3
+            assert page.count('class="picture"') == 3
             assert "Significant differences" in page
             assert "Mean nDCG@10 by run" in page
         for page in (by_account, by_link):
