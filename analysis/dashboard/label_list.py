@@ -353,6 +353,16 @@ class Queue:
     n: int
     n_adjudicated: int
 
+    @property
+    def n_left(self) -> int:
+        """Return the number of pairs without an adjudicated label."""
+        return self.n - self.n_adjudicated
+
+    @property
+    def skip(self) -> int | None:
+        """Return the pair to continue with if this one is skipped."""
+        return self.following or self.after
+
 
 def find_queue(
     request: HttpRequest, campaign: Campaign, live: CampaignSnapshot, pair: int
@@ -366,7 +376,7 @@ def find_queue(
     ids = [row.pair for row in fitting]
     done = {row.pair for row in fitting if row.is_adjudicated}
     at = ids.index(pair) if pair in ids else None
-    onward = ids if at is None else ids[at + 1 :] + ids[:at]
+    onward = [] if at is None else ids[at + 1 :] + ids[:at]
     return Queue(
         view,
         None if at is None else at + 1,

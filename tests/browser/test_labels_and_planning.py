@@ -163,7 +163,7 @@ def test_one_adjudicates_pair_after_pair_with_the_mouse_and_undoes_it(
     first, second = pair_of(campaign, "t1", "d2"), pair_of(campaign, "t2", "d2")
     page.get_by_role("link", name="Adjudicate 2").click()
     page.wait_for_url(f"**/pairs/{first.pk}/?view=disputed")
-    expect(page.locator(".jhead-progress")).to_contain_text("1 of 2")
+    expect(page.locator(".jhead-progress")).to_contain_text("2 of 2 left")
     assert page.get_by_role("link", name="Back", exact=True).count() == 0
     assert fits(page, photograph, "adjudication")
     grade = page.locator(".bar-grades label")
@@ -173,7 +173,7 @@ def test_one_adjudicates_pair_after_pair_with_the_mouse_and_undoes_it(
     expect(page.get_by_text("Saved:")).to_be_visible()
     first.refresh_from_db()
     assert first.adjudicated_grade == 2  # the third from the lowest on
-    expect(page.locator(".jhead-progress")).to_contain_text("2 of 2")
+    expect(page.locator(".jhead-progress")).to_contain_text("1 of 2 left")
     page.get_by_role("button", name="Undo").click()
     page.wait_for_url(f"**/pairs/{first.pk}/?view=disputed")
     first.refresh_from_db()

@@ -121,7 +121,7 @@ def _next_url(request: SignedInRequest, campaign: Campaign, pair: Pair) -> str:
     """Return the address of the next pair to adjudicate. Without one, or if the pair is not in the
     queue, it is that of the list."""
     queue = find_queue(request, campaign, get_snapshot(campaign), pair.pk)
-    if queue.place is None or queue.following is None:
+    if queue.following is None:
         view = "adjudicated" if queue.place is None else queue.view
         return f"{reverse('campaign-judgements', args=[campaign.slug])}?view={view}"
     asked = f"?{request.GET.urlencode()}" if request.GET else ""

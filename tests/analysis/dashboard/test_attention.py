@@ -208,7 +208,10 @@ def test_the_page_of_a_disputed_pair_leads_to_the_next_and_back():
         )
 
     assert turns(first) == [("next", address.format(second.pk))]
-    assert turns(second) == [("prev", address.format(first.pk))]
+    assert turns(second) == [
+        ("prev", address.format(first.pk)),
+        ("next", address.format(first.pk)),  # after the last one again from the start
+    ]
     assert turns(third) == []
 
 
