@@ -1,5 +1,5 @@
 """Releases are built one after the other while people judge; afterwards an empty installation
-imports each."""
+imports each. Changes of a release are detected by its own script."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tests.changed_releases import find_undetected
 from tests.migrated import copy_migrated
 from tests.soak.place import Place
 from tests.soak.trouble import Trouble
 
-N_RELEASES = 20
+N_RELEASES, N_CHANGES = 20, 10_000
 BUILD = """
 import json, time
 from pathlib import Path
@@ -76,8 +77,22 @@ def releases_built(place: Place) -> Iterator[str]:
     )
 
 
-def filled(code: str, folder: object) -> str:
-    return code.replace("FOLDER", str(folder)).replace("range(N)", f"range({N_RELEASES})")
+def filled(code: str, folder: object, n: int = N_RELEASES) -> str:
+    return code.replace("FOLDER", str(folder)).replace("range(N)", f"range({n})")
 
 
-TROUBLES = [Trouble("releases-built", releases_built, (1, 1), unnoticed=True)]
+@contextmanager
+def release_changed(place: Place) -> Iterator[str]:
+    """A release is changed in one place, many times; prove.py must detect each change."""
+    path = place.base / "changed"
+    path.mkdir()
+    place.installation.run(filled(BUILD, path, n=1))
+    if undetected := find_undetected((path / "0.zip").read_bytes(), N_CHANGES, seed=0):
+        raise AssertionError(f"{len(undetected)} changes are not detected: {undetected[0]}")
+    yield f"{N_CHANGES:,} single changes of a release detected"
+
+
+TROUBLES = [
+    Trouble("releases-built", releases_built, (1, 1), unnoticed=True),
+    Trouble("release-changed", release_changed, (1, 1), ("sqlite",), unnoticed=True),
+]

@@ -7,10 +7,12 @@ the time, row IDs or the user.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import IO, Any
 
 from analysis.judgements.campaign_sample import is_sampled, read_stage_progress
@@ -24,10 +26,16 @@ from analysis.publishing.contents import (
 )
 from annotation.models import Campaign, Feedback, Judgement, Membership, Pair
 from annotation.selectors import llm_judges
-from annotation.selectors.pairs import get_kept_pairs, get_special_pairs
+from annotation.selectors.pairs import get_kept_pairs, get_ruled_pairs, get_special_pairs
 from annotation.services.campaigns.lifecycle import SETTINGS
 from assay.cli.base import to_json_types
-from assay.formats.exports import RAW_COLUMNS, RawJudgement, write_raw_judgements
+from assay.formats.exports import (
+    RAW_COLUMNS,
+    RawJudgement,
+    format_raw_cells,
+    format_time,
+    write_raw_judgements,
+)
 from assay.formats.qrels import write_qrels
 
 FORMAT, VERSION = "assay campaign archive", 2
@@ -37,7 +45,9 @@ SHARED_SETTINGS = SETTINGS - {"completion_code", "completion_url", "thanks_text"
 """Campaign settings in a release. Settings that concern only this campaign's annotators are left
 out."""
 CHECKSUMS_FILE = "SHA256SUMS"
+AUDIT = "audit.tsv"
 GUIDELINES = "guidelines/"
+PROVE = Path(__file__).with_name("prove.py")
 
 
 @dataclass(frozen=True)
@@ -165,6 +175,36 @@ def _annotator_rows(content: ReleaseContent) -> Iterable[Sequence[Any]]:
     )
 
 
+AUDIT_COLUMNS = (
+    *("judged_at", "event", "qid", "docid", "annotator", "revision", "grade"),
+    *("cannot_judge_reason", "spans", "previous_sha256"),
+)
+
+
+def _write_audit(content: ReleaseContent, text: IO[str]) -> None:
+    """Write all judgements and adjudications in the order of time, each line with the SHA-256 digest
+    of the line before. The columns do not depend on the recipe."""
+    places = [RAW_COLUMNS.index(name) for name in AUDIT_COLUMNS[2:-1]]
+    events = []
+    for judgement in iterate_raw_judgements(content.campaign, notes=False):
+        cells = format_raw_cells(judgement)
+        time = format_time(judgement.judged_at)
+        events.append([time, "judgement", *(cells[place] for place in places)])
+    ruled = get_ruled_pairs(content.campaign).values_list(
+        "adjudicated_at", "entry__topic__topic_id", "entry__docno", "adjudicated_grade"
+    )
+    for at, topic, document, grade in ruled:
+        events.append(
+            [format_time(at), "adjudication", topic, document, "", "", str(grade), "", ""]
+        )
+    line = "\t".join(AUDIT_COLUMNS) + "\n"
+    text.write(line)
+    for event in sorted(events, key=lambda cells: (*cells[:5], int(cells[5] or 0))):
+        digest = hashlib.sha256(line.encode()).hexdigest()
+        line = "\t".join((*map(_format_cell, event), digest)) + "\n"
+        text.write(line)
+
+
 LLM_JUDGES, LLM_LABELS = "llm-judges.json", "llm-labels.tsv"
 LLM_LABEL_COLUMNS = ("llm_judge", "topic", "document", "grade")
 PAIR_COLUMNS = (
@@ -273,6 +313,11 @@ PARTS = (
         lambda c, text: exports.write_adjudications(c.campaign, exports.ExportOptions(), text),
         columns=exports.ADJUDICATION_COLUMNS,
         needed=True,
+    ),
+    ReleasePart(
+        AUDIT,
+        "all judgements and adjudications in the order of time; each line has the digest of the line before",
+        _write_audit,
     ),
     ReleasePart(
         "annotators.tsv",
@@ -397,6 +442,11 @@ PARTS = (
         "texts of the pool's documents",
         lambda c, text: exports.write_documents(c.campaign, text, whole=True),
         asked=lambda content: content.plan.documents,
+    ),
+    ReleasePart(
+        "prove.py",
+        "recomputes labels, statistics and agreement, and checks the digests: `python prove.py`",
+        lambda c, text: text.write(PROVE.read_text(encoding="utf-8")),
     ),
     ReleasePart(CHECKSUMS_FILE, "checksums: `sha256sum -c SHA256SUMS`", needed=True),
 )

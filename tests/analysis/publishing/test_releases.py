@@ -20,6 +20,7 @@ from markdown_it import MarkdownIt
 from analysis.judgements.labels import LabelChoices
 from analysis.models import Release
 from analysis.publishing import recipes
+from analysis.publishing.release import prove
 from analysis.publishing.release.parts import PARTS, PARTS_BY_NAME, ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.llm.label_files import FileLabel
@@ -56,8 +57,10 @@ def campaign():
 
 
 def built(campaign, plan: ReleasePlan | None = None) -> bytes:
+    """A release, which proves itself."""
     out = io.BytesIO()
     write_release(campaign, plan or ReleasePlan(), out)
+    assert not any((found := prove.find_problems(out)).values()), found
     return out.getvalue()
 
 
@@ -358,7 +361,7 @@ def test_release_datasheet_and_documents_have_the_same_parts(campaign):
     )
     lines = text.partition("A release is a zip file with")[2].partition("**Nobody")[0]
     named = re.findall(
-        r"`([\w-]+\.(?:md|txt|tsv|json|jsonl)|guidelines/|SHA256SUMS)`",
+        r"`([\w-]+\.(?:md|txt|tsv|json|jsonl|py)|guidelines/|SHA256SUMS)`",
         lines.replace("`v1.md`", ""),
     )
     assert set(named) == set(PARTS_BY_NAME)
