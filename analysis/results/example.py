@@ -28,7 +28,9 @@ from pooling.platform.jobs import ClaimedJob
 
 RELIABILITY, SECONDS = 0.88, 20.0
 """Probability that a reliable annotator gives the true grade, and median seconds per judgement."""
-N_DAYS = 5
+N_DAYS, PACE = 5, 1.15
+"""Days of judging, and judgements made per day as a multiple of an equal share of those needed
+without third judgements."""
 N_DISPUTED = 3
 """Disputed pairs that are left to adjudicate."""
 QUESTION = (
@@ -50,22 +52,26 @@ def fill_example(work: ClaimedJob) -> dict[str, Any]:
 
 
 def judge(campaign: Campaign, work: ClaimedJob) -> None:
-    """Let the annotators judge on N_DAYS days, then settle each disagreement of two annotators by a
-    third one."""
+    """Let the annotators judge on N_DAYS days. Each evening, the manager requests a third judgement
+    where two annotators differ. The last ones are made on one more day."""
     annotators, truth = example.recruit(campaign), example.read_true_grades(campaign)
     needed = campaign.n_pairs * campaign.judgements_per_pair
     work.progress(total=needed, now=True)
     today = timezone.now().replace(hour=9, minute=0, second=0, microsecond=0)
     first = today - timedelta(days=N_DAYS + 1)
-    for day in range(N_DAYS):
-        most = None if day == N_DAYS - 1 else needed // N_DAYS
+    for day in range(N_DAYS + 1):
+        most = round(PACE * needed / N_DAYS) if day < N_DAYS - 1 else None
         run_day(campaign, annotators, truth, first + timedelta(days=day), work, most)
+        request_third_judgements(campaign, work)
     ask(campaign, annotators[0])
+
+
+def request_third_judgements(campaign: Campaign, work: ClaimedJob) -> None:
     campaign.refresh_from_db()
-    if disputed := list_disputed_pairs(campaign, get_snapshot(campaign)):
-        request_additional_judgement(campaign, disputed, actor=work.job.created_by)
-        work.progress(total=needed + len(disputed))
-        run_day(campaign, annotators, truth, first + timedelta(days=N_DAYS), work, None)
+    disputed = list_disputed_pairs(campaign, get_snapshot(campaign, fresh=0.0))
+    pairs = Pair.objects.filter(pk__in=disputed, asked_more=0).values_list("pk", flat=True)
+    if pairs:
+        request_additional_judgement(campaign, list(pairs), actor=work.job.created_by)
 
 
 def run_day(
