@@ -250,7 +250,7 @@ def to_latex(table: Table) -> str:
     """
     long = _has_sentences(table) or (len(table.rows) > MAX_ROWS and not _can_shrink(table))
     first, rest = (_long_table(table) if long else _short_table(table)).split("\n", 1)
-    return "\n".join([first, *_letter_requirements(rest), rest])
+    return "\n".join([first, *letter_requirements(rest), rest])
 
 
 COMMON_CHARACTERS = (
@@ -265,7 +265,7 @@ fonts with the encoding T1. OTHER_ENCODING_CHARACTERS: letters of the first rang
 lacks."""
 
 
-def _letter_requirements(latex: str) -> list[str]:
+def letter_requirements(latex: str) -> list[str]:
     """Return comments on letters that pdflatex does not support by default."""
     beyond = sorted(set(latex) - (COMMON_CHARACTERS - OTHER_ENCODING_CHARACTERS - T1_CHARACTERS))
     by_encoding, by_font = (
@@ -408,12 +408,12 @@ def _latex_head(table: Table) -> list[str]:
     return [
         r"\toprule",
         *_latex_heads(table),
-        _latex_line(escape_latex(name) for name in table.header),
+        latex_line(escape_latex(name) for name in table.header),
         r"\midrule",
     ]
 
 
-def _latex_line(cells: Iterable[str]) -> str:
+def latex_line(cells: Iterable[str]) -> str:
     r"""Format a line. After \\ or a rule, TeX would read a leading bracket or star as an
     argument."""
     line = " & ".join(cells) + r" \\"
@@ -426,7 +426,7 @@ def _latex_rows(table: Table) -> list[str]:
         if row in table.ruled and row:
             lines.append(r"\midrule")
         lines.append(
-            _latex_line(_latex_cell(table, row, column) for column in range(len(table.rows[row])))
+            latex_line(_latex_cell(table, row, column) for column in range(len(table.rows[row])))
         )
     return lines
 

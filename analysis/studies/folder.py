@@ -13,16 +13,21 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from analysis.studies.report import render_html, render_markdown
+from analysis.studies.settings import ONE_COLUMN, TWO_COLUMN
 from analysis.studies.study_creation import MadePart, MadeStudy
 from assay.charts.print_files import EmptyFigure, render_files
 from assay.cli.base import BadInput, to_json_types
-from assay.tabular import to_csv, to_latex
+from assay.paper_tables import to_paper_latex
+from assay.tabular import Table, to_csv, to_latex
 
 SUMS, ABOUT = "SHA256SUMS", "study.json"
+LAYOUTS: dict[str, Callable[[Table], str]] = {TWO_COLUMN: to_paper_latex, ONE_COLUMN: to_latex}
+"""Functions that write tables, by the key `layout`."""
 
 
 def refuse_target(target: Path, *, replace: bool) -> None:
@@ -121,16 +126,20 @@ def write_study_folder(
 def _write_parts(made: MadeStudy, folder: Path) -> dict[str, Any]:
     for name in ("tables", "figures"):
         (folder / name).mkdir()
+    to_tex = LAYOUTS[made.settings.values["layout"]]
     return {
-        one.part.name: {"files": _write_part(one, folder), "values": one.section.values}
+        one.part.name: {
+            "files": _write_part(one, folder, to_tex),
+            "values": one.section.values,
+        }
         for one in made.parts
     }
 
 
-def _write_part(one: MadePart, folder: Path) -> list[str]:
+def _write_part(one: MadePart, folder: Path, to_tex: Callable[[Table], str]) -> list[str]:
     files = {}
     for table in one.section.tables:
-        files[f"tables/{table.key}.tex"] = to_latex(table).encode()
+        files[f"tables/{table.key}.tex"] = to_tex(table).encode()
         files[f"tables/{table.key}.csv"] = to_csv(table).encode()
         files[f"tables/{table.key}.json"] = (
             json.dumps(to_json_types(table.as_json()), ensure_ascii=False, indent=1) + "\n"
@@ -144,7 +153,7 @@ def _write_part(one: MadePart, folder: Path) -> list[str]:
         except EmptyFigure:
             continue  # the report gives the reason why the figure is missing
         numbers = figure.picture.table(figure.key)
-        files[f"figures/{figure.key}.tex"] = to_latex(numbers).encode()
+        files[f"figures/{figure.key}.tex"] = to_tex(numbers).encode()
         files[f"figures/{figure.key}.csv"] = to_csv(numbers).encode()
     files |= {f"data/{name}": data for name, data in one.section.files.items()}
     for name, data in files.items():

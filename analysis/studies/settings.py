@@ -20,6 +20,7 @@ from assay.formats.errors import FileProblem, FormatError
 from assay.formats.toml_text import read_toml
 from assay.options import DeclaredOption
 
+TWO_COLUMN, ONE_COLUMN = "two-column", "one-column"
 COMMON_KEYS = (
     setting("title", "text", "Title of the report."),
     setting("seed", "whole", "Random seed.", 0, least=0),
@@ -27,6 +28,13 @@ COMMON_KEYS = (
         "simulated",
         "flag",
         "Judgements or clicks are simulated. The report says so at the top.",
+    ),
+    setting(
+        "layout",
+        "text",
+        "Columns of the paper for which LaTeX tables are made.",
+        TWO_COLUMN,
+        choices=(TWO_COLUMN, ONE_COLUMN),
     ),
 )
 

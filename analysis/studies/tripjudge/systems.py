@@ -115,7 +115,8 @@ def make_ranking_comparison(bench: StudyContext) -> Section:
         "Kendall's tau between rankings",
         header,
         tau_rows(bench, rankings),
-        "Published: of TripJudge's seven systems under the corresponding qrels.",
+        "Published: of TripJudge's seven systems under the corresponding qrels."
+        + _interval_reason(rankings),
         heads=(("", 2), ("here", 5), ("TripJudge", 1)),
         digits=(None, None, *[3] * 6),
     )
@@ -135,6 +136,18 @@ def make_ranking_comparison(bench: StudyContext) -> Section:
         [TAU_THRESHOLD_NOTE],
         values,
     )
+
+
+def _interval_reason(rankings: Result) -> str:
+    """Return a sentence on why pairs of Table 3 have no confidence interval, or nothing."""
+    names = list(rankings["qrels"])
+    reasons = [
+        rankings["interval_reason"][measure][a][b]
+        for measure in rankings["tau"]
+        for a, b in combinations(names, 2)
+    ]
+    listed = "; ".join(dict.fromkeys(filter(None, reasons)))
+    return f" No confidence interval: {listed}." if listed else ""
 
 
 TAU_THRESHOLD_NOTE = (

@@ -20,6 +20,7 @@ from scipy import stats
 from tests.analysis.studies.made import about, drawn, json_table, refusal, study_of, table
 from tests.assay.comparison.counted_signs import counted_signed_rank
 from tests.assay.comparison.hall import wider_interval
+from tests.assay.two_columns import font_sizes, typeset
 from tests.conftest import absent
 
 QRELS = "".join(f"{t} 0 r 1\n" for t in range(6))
@@ -29,6 +30,7 @@ RUNS = {
     "mixed": "".join(f"{t} Q0 {'r' if t < 3 else 'x'} 1 2 mixed\n" for t in range(6)),
 }
 """RR: good 1, late .5, mixed 1 1 1 0 0 0."""
+DAGGER = r"good & \textbf{1.000}\raisebox{.4ex}{\fontsize{7}{7}\selectfont $\dagger$} \\"
 TOML = (
     'study = "comparison"\ntitle = "Three & more"\nqrels = "qrels.txt"\nruns = ["good.txt", '
     '"late.txt", "mixed.txt"]\nmeasures = "RR"\n'
@@ -57,16 +59,14 @@ def test_means_letters_and_bold_are_those_of_the_hand(tmp_path: Path) -> None:
     }
     assert rows["good"]["group"] != rows["late"]["group"]  # a constant difference: t gives p = 0
     latex = (out / "tables" / "scores.tex").read_text(encoding="utf-8")
-    assert r"good & \textbf{1.0000} & " in latex
+    assert r"good & \textbf{1.000} & a" in latex
     assert r"\multicolumn{2}{c}{RR}" in latex
     assert r"\cmidrule(lr){2-3}" in latex
 
 
 def test_against_a_baseline_daggers_stand_behind_what_the_test_finds(tmp_path: Path) -> None:
     out = made(tmp_path, 'against = "late"\ncorrection = "none"\n')
-    assert "good & \\textbf{1.0000}$^{\\dagger}$ \\\\" in (out / "tables" / "scores.tex").read_text(
-        encoding="utf-8"
-    )
+    assert DAGGER in (out / "tables" / "scores.tex").read_text(encoding="utf-8")
     data = json.loads((out / "tables" / "scores.json").read_text(encoding="utf-8"))
     assert data["marks"] == [[0, 1, "†"]]  # mixed differs from late by +.5 and -.5: no mark
 
@@ -546,17 +546,29 @@ def test_a_study_is_replaced_behind_a_symbolic_link_with_the_permissions_of_its_
 
 
 @pytest.mark.usefixtures("real_pictures")
-def test_latex_of_a_study_is_typeset(tmp_path: Path) -> None:
+@pytest.mark.parametrize("layout", ["one-column", "two-column"])
+def test_latex_of_a_study_is_typeset(tmp_path: Path, layout: str) -> None:
     if which("pdflatex") is None:
         absent("latex", "pdflatex is not installed, so no table of a study was typeset")
-    out = made(tmp_path, 'against = "late"\n')
-    tables = "".join(rf"\input{{{path}}}" for path in sorted((out / "tables").glob("*.tex")))
-    paper = rf"\documentclass{{article}}\usepackage{{array,booktabs,graphicx,longtable,pdflscape}}\begin{{document}}{tables}\end{{document}}"
+    out = made(tmp_path, f'against = "late"\nlayout = "{layout}"\n')
+    texts = [path.read_text("utf-8") for path in sorted(out.glob("*/*.tex"))]
+    assert len(texts) > 8
+    assert any("longtable" in text or "resizebox" in text for text in texts) == (
+        layout == "one-column"
+    )
+    if layout == "two-column":
+        pdf = typeset(tmp_path, "".join(texts))
+        assert font_sizes(pdf) >= {9.0}
+        return
+    paper = (
+        r"\documentclass{article}\usepackage{array,booktabs,graphicx,longtable,pdflscape}"
+        rf"\begin{{document}}{''.join(texts)}\end{{document}}"
+    )
     (tmp_path / "paper.tex").write_text(paper, encoding="utf-8")
-    typeset = subprocess.run(
+    printed = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
         cwd=tmp_path,
         check=True,
         capture_output=True,
     )
-    assert b"Overfull" not in typeset.stdout
+    assert b"Overfull" not in printed.stdout
