@@ -69,7 +69,7 @@ def test_notes_stand_on_the_card_without_asking_for_a_look(signed_in, collection
     page = signed_in.get(f"/jobs/{run(Job.objects.get()).pk}/part").content.decode()
     assert "2 comment lines (beginning with #) were skipped" in page
     assert "Ties are ordered by document ID, as in trec_eval" in page
-    assert "to look at" not in page
+    assert "1 warning" not in page
 
 
 def test_the_page_of_a_run_shows_its_ir_metadata_in_full(signed_in, collection, manager):
