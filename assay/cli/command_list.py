@@ -74,6 +74,10 @@ COMMAND_GROUPS = {
         "audit campaigns": "audit_campaigns",
         "simulate annotators": "simulate_annotators",
         "demo": "make_demo",
+    },
+    "Accounts": {
+        "account create": "create_account",
+        "token create": "create_token",
         "creators": "creators",
     },
     "Publish": {

@@ -47,6 +47,8 @@ EXAMPLES = {
     "audit campaigns": "news",
     "simulate annotators": "--campaign news --truth qrels.txt --direct",
     "demo": "",
+    "account create": "ada --email ada@example.org --creator",
+    "token create": "ada --scope read manage --expires 30",
     "creators": "add ada",
     "study": "comparison study.toml --output results",
     "export labels": "qrels.txt --topics topics.tsv --target opensearch --output judgments.json",

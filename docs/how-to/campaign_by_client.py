@@ -7,7 +7,8 @@ It uses nothing but the client that openapi-python-client makes of the API's own
     openapi-python-client generate --path schema.yml --meta none --output-path assay_client
     python campaign_by_client.py http://127.0.0.1:8000 $MANAGER ada=$ADA bob=$BOB > qrels.txt
 
-Tokens are made on the page Account of each person; ada and bob are sign-in names.
+Tokens are made on the page Account of each person or by `assay token create`; ada and bob are
+sign-in names.
 """
 
 from __future__ import annotations

@@ -386,14 +386,48 @@ def register_account(
         email=people.objects.normalize_email(email),
     )
     with transaction.atomic():
-        try:
-            user.save(force_insert=True)
-        except IntegrityError:  # another user took the name after the validation
-            raise PeopleError(
-                _("This username is taken. If it is yours, sign in. Otherwise choose another one.")
-            ) from None
-        Profile.objects.create(user=user)
+        _save_new_user(user)
         return join_campaign(invitation=invitation, user=user)
+
+
+def create_account(
+    *,
+    username: str,
+    email: str = "",
+    password: str | None = None,
+    is_administrator: bool = False,
+    may_create: bool = False,
+) -> User:
+    """Create an account with a profile and without a campaign. Without a password, it can be
+    opened by a sign-in link only. Raises PeopleError if the username is taken.
+
+    A form has validated name, address and password.
+    """
+    people = get_user_model()
+    user = people(
+        username=people.normalize_username(username),
+        password=make_password(password),
+        email=people.objects.normalize_email(email),
+        is_staff=is_administrator,
+        is_superuser=is_administrator,
+    )
+    with transaction.atomic():
+        _save_new_user(user)
+        if may_create:
+            set_creator(user, may_create=True, actor=None)
+    return user
+
+
+def _save_new_user(user: User) -> None:
+    """Save a new account with a profile. Raises PeopleError if the username is taken."""
+    try:
+        with transaction.atomic():
+            user.save(force_insert=True)
+    except IntegrityError:  # another user took the name after the validation
+        raise PeopleError(
+            _("This username is taken. If it is yours, sign in. Otherwise choose another one.")
+        ) from None
+    Profile.objects.create(user=user)
 
 
 def set_creator(user: User, *, may_create: bool, actor: User | None) -> None:
