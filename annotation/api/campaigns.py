@@ -98,7 +98,9 @@ class CampaignServiceView(ServiceView):
         """Apply the document or, with dry_run, plan the changes. Raises the exceptions that
         handle_exception handles."""
         dry_run = is_requested(request, "dry_run")
-        plan = declaration.plan_campaign(said, folder=None, prune=is_requested(request, "prune"))
+        actor: Any = request.user  # signed in, because permissions were checked before
+        prune = is_requested(request, "prune")
+        plan = declaration.plan_campaign(said, folder=None, actor=actor, prune=prune)
         changes = plan.all_changes
         if plan.collection.heavy or any(change.name == "topic_check" for change in changes):
             words = next(
@@ -110,7 +112,6 @@ class CampaignServiceView(ServiceView):
                 f"“{words}” runs in the background. Start it at the collection's address first, then "
                 "refer to its result here."
             )
-        actor: Any = request.user  # signed in, because permissions were checked before
         if dry_run:
             declaration.rehearse_plan(plan, actor=actor)
         elif changes:

@@ -56,7 +56,7 @@ def create_demo(say: Callable[[str], None], *, with_example: bool = True) -> Cam
 def apply_description(
     described: CampaignDescription, *, folder: str | None, actor: User
 ) -> Campaign:
-    _, campaign = apply_plan(plan_campaign(described, folder=folder), actor=actor)
+    _, campaign = apply_plan(plan_campaign(described, folder=folder, actor=actor), actor=actor)
     assert campaign is not None, "the file describes one"
     return campaign
 

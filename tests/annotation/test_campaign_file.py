@@ -523,6 +523,35 @@ def test_who_applies_it_manages_what_is_made(folder):
     assert campaign.collection.managers.filter(username="operator").exists()
 
 
+def test_a_missing_manager_is_a_warning_until_the_file_or_the_command_names_one(folder):
+    path = folder / "campaign.toml"
+    row, managers = (
+        '[[campaign.people]]\nuser = "boss"\nrole = "manager"\n',
+        'managers = ["boss"]\n',
+    )
+    unmanaged = CAMPAIGN.replace(managers, "").replace(row, "")
+    no_collection, no_campaign = (
+        "Collection small has no manager, so only administrators see it. "
+        'Add managers = ["NAME"] to the table collection.',
+        "Campaign autumn has no manager, so only administrators see it. "
+        'Add a row with role = "manager" to campaign.people.',
+    )
+
+    def warnings(text: str, *words: str) -> list[str]:
+        path.write_text(text, encoding="utf-8")
+        return called("apply", str(path), *words)["warnings"]
+
+    assert warnings(unmanaged, "--dry-run", "--user", "boss") == []
+    # ada is an annotator in the file, and does not become a manager by applying it
+    assert warnings(unmanaged, "--dry-run", "--user", "ada") == [no_campaign]
+    for _ in range(2):
+        assert warnings(unmanaged, "--yes") == [no_collection, no_campaign]
+    assert warnings(unmanaged.replace("[collection]\n", f"[collection]\n{managers}"), "--yes") == [
+        no_campaign
+    ]
+    assert warnings(unmanaged + row, "--yes") == []
+
+
 def test_the_file_can_say_every_setting_of_a_campaign():
     assert {key.name for key in SETTINGS} == lifecycle.SETTINGS
     assert set(Pair.Kind.values) - {"normal"} == set(
@@ -576,7 +605,7 @@ def test_a_campaign_whose_gold_has_only_low_grades_is_written_so_that_it_reads_t
         set_pair_kind(pair, "gold", gold_grade=1)
     document = called("export", "autumn")["document"]
     assert document["campaign"]["gold_grades"] == [{"file_grade": 1, "grade": 1}]
-    assert plan_campaign(read_document(document), folder=None).changes == []
+    assert plan_campaign(read_document(document), folder=None, actor=None).changes == []
 
 
 def test_gold_may_be_qrels_and_a_wrong_grade_names_its_line(folder):

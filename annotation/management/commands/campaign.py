@@ -92,7 +92,9 @@ class Command(DatabaseCommand):
         actor = get_user(user)
         file = CampaignFile(path)
         try:
-            plan = declaration.plan_campaign(file.described, folder=file.folder, prune=prune)
+            plan = declaration.plan_campaign(
+                file.described, folder=file.folder, actor=actor, prune=prune
+            )
         except CampaignMistakes as error:
             raise file.with_lines(error) from None
         declaration.rehearse_plan(plan, actor=actor)

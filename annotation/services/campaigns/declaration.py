@@ -1,7 +1,7 @@
 """Creation and changes of a campaign from a campaign file. A plan is made without changes, and then
 applied by the services that the pages use, in one transaction.
 
-    plan = plan_campaign(described, folder=".")    # CampaignMistakes for impossible changes
+    plan = plan_campaign(described, folder=".", actor=user)    # CampaignMistakes if impossible
     rehearse_plan(plan, actor=user)                # finds errors of the services, changes nothing
     campaign = apply_plan(plan, actor=user)
 """
@@ -72,12 +72,13 @@ class CampaignPlan:
 
 
 def plan_campaign(
-    described: CampaignDescription, *, folder: str | None, prune: bool = False
+    described: CampaignDescription, *, folder: str | None, actor: User | None, prune: bool = False
 ) -> CampaignPlan:
     """Plan the changes for a campaign file.
 
-    folder: base of the file's relative paths, None if there are no files. prune: remove invitations
-    that the file omits, and people that it omits and who have not judged. Raises CampaignMistakes
+    folder: base of the file's relative paths, None if there are no files. actor: will manage what
+    is created. prune: remove invitations that the file omits, and people that it omits and who have
+    not judged. Raises CampaignMistakes
     for all impossible changes, and FormatError for a file that cannot be read.
     """
     said = described.campaign
@@ -94,11 +95,11 @@ def plan_campaign(
         if below.collection is None
         else find_unlisted_in_collection(below.collection, described.collection)
     )
-    warnings: list[str] = []
+    warnings = _warn_without_manager(below, campaign, described, actor)
     if said:
         wanted = _preview_campaign(campaign, said)
         said = map_gold_to_scale(said, wanted.grades)
-        warnings = make_single_key_warnings(
+        warnings += make_single_key_warnings(
             [
                 (row["kind"], row["grade"])
                 for row in said.get("gold", [])
@@ -227,6 +228,37 @@ def _unknown_people(said: Mapping[str, Any]) -> list[Mistake]:
         for number, name in rows
         if name not in known
     ]
+
+
+def _warn_without_manager(
+    below: of_collections.CollectionPlan,
+    campaign: Campaign | None,
+    described: CampaignDescription,
+    actor: User | None,
+) -> list[str]:
+    """Return warnings about a collection or campaign that will have no manager."""
+    warnings = []
+    collection, said = below.collection, described.campaign
+    named = described.collection.get("managers") or (
+        actor is not None if collection is None else collection.managers.exists()
+    )
+    if not named:
+        warnings.append(
+            f"Collection {described.collection['slug']} has no manager, so only administrators see "
+            'it. Add managers = ["NAME"] to the table collection.'
+        )
+    role_of = {row["user"]: row["role"] for row in said.get("people", [])}
+    named = Membership.Role.MANAGER in role_of.values() or (
+        actor is not None and actor.get_username() not in role_of
+        if campaign is None
+        else campaign.memberships.filter(role=Membership.Role.MANAGER).exists()
+    )
+    if said and not named:
+        warnings.append(
+            f"Campaign {said['slug']} has no manager, so only administrators see it. Add a row with "
+            'role = "manager" to campaign.people.'
+        )
+    return warnings
 
 
 class _RehearsalDone(Exception):
