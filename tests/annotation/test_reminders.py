@@ -138,7 +138,7 @@ def test_the_page_shows_the_mail_before_it_is_sent_and_the_job_sends_it(campaign
         address, {"annotator": [bob.pseudonym], "text": "", "action": "choose"}
     )  # from People
     assert f'value="{bob.pseudonym}" checked' in chosen.content.decode()
-    assert "could you go on" in text_of(chosen).lower()
+    assert "could you continue" in text_of(chosen).lower()
     shown = client.post(address, form)
     assert "a word from me." in text_of(shown)
     assert f"http://testserver/judge/{campaign.slug}/" in text_of(shown)
