@@ -36,6 +36,11 @@ COMMON_KEYS = (
         TWO_COLUMN,
         choices=(TWO_COLUMN, ONE_COLUMN),
     ),
+    setting(
+        "systems",
+        "names",
+        'Names of the runs in tables and figures, in their order: tag or file name = "Name".',
+    ),
 )
 
 

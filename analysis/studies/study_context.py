@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shlex
-from functools import cache, partial
+from collections import Counter
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 from analysis.studies.settings import StudySettings
@@ -12,9 +14,11 @@ from analysis.studies.study import PartLeftOut
 from analysis.systems.running import Analysis, NotComputable
 from assay.analyses.shared.measures import InMemoryInputs
 from assay.calls import command_words
+from assay.cli.base import BadInput
 from assay.cli.command_list import command_name, load_command
 from assay.column_types import RunColumns
 from assay.formats.runs import read_run
+from assay.formats.streams import strip_suffixes
 from assay.results import Result
 
 CACHE_BYTES = 100 << 20
@@ -32,6 +36,7 @@ class StudyContext:
         self.settings, self.processes, self.scratch = settings, processes, scratch
         self.warnings: list[str] = []
         self.commands: list[str] = []
+        self._runs: dict[str, RunColumns] = {}
         self._done: dict[tuple[str, ...], Result] = {}
 
     @property
@@ -49,7 +54,16 @@ class StudyContext:
         return None if name_given is None else self.settings.path(name_given)
 
     def files(self, name: str) -> list[str]:
-        return [self.settings.path(one) for one in self.settings.values[name] or []]
+        """Return the paths, for runs in the order of `systems`."""
+        paths = [self.settings.path(one) for one in self.settings.values[name] or []]
+        if name == "runs" and self.has("systems"):
+            order = [self._system_names[path] for path in paths]
+            listed = list(self.value("systems").values())
+            places = [listed.index(one) if one in listed else len(listed) for one in order]
+            return [
+                path for _, path in sorted(zip(places, paths, strict=True), key=lambda one: one[0])
+            ]
+        return paths
 
     def named(self, name: str) -> dict[str, str]:
         """Return paths by name."""
@@ -98,17 +112,61 @@ class StudyContext:
         return self._done[key]
 
     def _stored(self) -> InMemoryInputs | None:
-        """Return the runs, read once for all commands, if they are small enough for memory."""
-        if "runs" not in self.settings.values or self.settings.values.get("precision") == "float32":
+        """Return the runs under the names of their systems, read once for all commands if they are
+        small enough for memory. None: commands read the files themselves."""
+        if not self.settings.values.get("runs"):
             return None
-        paths = self.files("runs")
-        if sum(os.path.getsize(path) for path in paths) > CACHE_BYTES:
+        if not self._fits_memory and not self.has("systems"):
             return None
-        return InMemoryInputs(runs={path: partial(self._run, path) for path in paths}, qrels={})
+        return InMemoryInputs(
+            runs={path: partial(self._named_run, path) for path in self._run_paths}, qrels={}
+        )
 
-    @cache  # noqa: B019 - a bench lives as long as its study
+    @property
+    def _run_paths(self) -> list[str]:
+        return [self.settings.path(one) for one in self.settings.values["runs"] or []]
+
+    @cached_property
+    def _fits_memory(self) -> bool:
+        return sum(os.path.getsize(path) for path in self._run_paths) <= CACHE_BYTES
+
+    def _named_run(self, path: str) -> RunColumns:
+        return replace(self._run(path), tag=self._system_names[path])
+
     def _run(self, path: str) -> RunColumns:
-        return read_run(path, lenient=bool(self.settings.values.get("lenient")))
+        if path in self._runs:
+            return self._runs[path]
+        run = read_run(path, lenient=bool(self.settings.values.get("lenient")))
+        if self._fits_memory:
+            self._runs[path] = run
+        return run
+
+    @cached_property
+    def _system_names(self) -> dict[str, str]:
+        """Return the name of each run by path: from `systems`, by tag or by file name, or else the
+        tag, or the file's name if several runs have the tag. Raises BadInput."""
+        names: dict[str, str] = dict(self.value("systems") or {})
+        tags = {path: self._run(path).tag for path in self._run_paths}
+        counts = Counter(tags.values())
+        shown, used = {}, set()
+        for path, tag in tags.items():
+            keys = [os.path.basename(path), strip_suffixes(path)]
+            keys += [tag] if counts[tag] == 1 else []
+            key = next((key for key in keys if key in names), None)
+            used |= set() if key is None else {key}
+            shown[path] = names[key] if key else tag if counts[tag] == 1 else keys[1]
+        if unknown := [key for key in names if key not in used]:
+            raise BadInput(
+                f"`systems`: no run has the tag or file name {', '.join(unknown)}; "
+                f"expected tags or file names of `runs`, such as {next(iter(tags.values()), '')}"
+            )
+        if twice := [
+            name for name, n in Counter(shown.values()).items() if n > 1 and name in names.values()
+        ]:
+            raise BadInput(
+                f"`systems`: several runs are called {', '.join(twice)}; use distinct names"
+            )
+        return shown
 
     def options(self, *names: str, **keys: str) -> dict[str, Any]:
         """Return the inputs of the study that are options of a command; without a value the

@@ -572,3 +572,33 @@ def test_latex_of_a_study_is_typeset(tmp_path: Path, layout: str) -> None:
         capture_output=True,
     )
     assert b"Overfull" not in printed.stdout
+
+
+def test_systems_have_the_names_of_the_toml_file_or_of_their_files_if_tags_clash(
+    tmp_path: Path,
+) -> None:
+    runs = {name: text.replace(f" {name}\n", " toolkit\n") for name, text in RUNS.items()}
+    text = TOML.replace("mixed.txt", "third.txt")
+    files = {"qrels": QRELS, "good": runs["good"], "late": runs["late"], "third": RUNS["mixed"]}
+    out = study_of(tmp_path, "comparison", text, **files)
+    assert {row["run"] for row in table(out, "scores")} == {"good", "late", "mixed"}
+    names = '[systems]\nmixed = "Third (ours)"\n"late.txt" = "Baseline"\n'
+    out = study_of(tmp_path, "comparison", f'{text}against = "Baseline"\n{names}', **files)
+    means = {row["run"]: float(row["RR"]) for row in table(out, "scores")}
+    assert means == {"Third (ours)": 0.5, "Baseline": 0.5, "good": 1.0}
+    assert "Third (ours)" in (out / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        ('nobody = "A"', "`systems`: no run has the tag or file name nobody"),
+        ('good = "A"\nlate = "A"', "`systems`: several runs are called A"),
+    ],
+)
+def test_names_of_systems_that_no_run_has_or_that_two_share_are_refused(
+    tmp_path: Path, names: str, problem: str
+) -> None:
+    for name, text in {"qrels": QRELS, **RUNS}.items():
+        (tmp_path / f"{name}.txt").write_text(text, encoding="utf-8")
+    assert problem in refusal(tmp_path, "comparison", f"{TOML}[systems]\n{names}\n")
