@@ -79,6 +79,25 @@ def test_lists_are_declared_in_pages():
         assert answered(whole, "200")["type"] == "array"
 
 
+@pytest.mark.parametrize("name", ["campaigns_releases_file", "studies_folder"])
+def test_a_zip_file_is_also_declared_as_bytes_for_generated_clients(name):
+    [operation] = [one for _, _, one in operations() if one["operationId"] == name]
+    content = operation["responses"]["200"]["content"]
+    assert set(content) == {"application/zip", "application/octet-stream"}
+    assert all(one["schema"] == {"type": "string", "format": "binary"} for one in content.values())
+
+
+def test_releases_and_results_of_studies_have_types():
+    shapes = openapi.document()["components"]["schemas"]
+    releases = shapes["Recipe"]["properties"]["releases"]
+    assert releases["items"] == {"$ref": "#/components/schemas/Release"}
+    assert set(shapes["Release"]["properties"]) == {"id", "sha256", "content_sha256", "built_at"}
+    result = {"oneOf": [{"$ref": "#/components/schemas/StudyResult"}, {"type": "null"}]}
+    assert result.items() <= shapes["Study"]["properties"]["result"].items()
+    parts = shapes["StudyResult"]["properties"]["parts"]["additionalProperties"]
+    assert parts == {"$ref": "#/components/schemas/StudyPart"}
+
+
 @pytest.mark.parametrize("name", ["collections_create", "campaigns_recipes_create"])
 def test_what_makes_a_thing_answers_201(name):
     [operation] = [one for _, _, one in operations() if one["operationId"] == name]

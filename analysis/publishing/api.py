@@ -31,6 +31,7 @@ from assay.labels.judges import LABELLING_KINDS, JudgeKind
 from pooling.api.bodies import StrictSerializer, TextField
 from pooling.api.problems import malformed_error
 from pooling.api.repeats import make_idempotent
+from pooling.api.schema import zip_response
 from pooling.api.serializers import JobSerializer
 from pooling.api.views import accepted_response
 from pooling.permissions import get_row_or_404
@@ -210,6 +211,15 @@ class PaymentFile(APIView):
         )
 
 
+class ReleaseSerializer(serializers.Serializer):
+    id = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    content_sha256 = serializers.CharField(
+        help_text="of judgements and labels alone; empty for a release of an earlier version"
+    )
+    built_at = serializers.DateTimeField()
+
+
 class RecipeSerializer(StrictSerializer):
     """The settings of a recipe. releases: its releases, newest first."""
 
@@ -231,16 +241,7 @@ class RecipeSerializer(StrictSerializer):
     )
     documents = serializers.BooleanField(default=False)
     notes = serializers.BooleanField(default=False)
-    releases = serializers.ListField(child=serializers.DictField(), read_only=True)
-
-
-class ReleaseSerializer(serializers.Serializer):
-    id = serializers.IntegerField()
-    sha256 = serializers.CharField()
-    content_sha256 = serializers.CharField(
-        help_text="of judgements and labels alone; empty for a release of an earlier version"
-    )
-    built_at = serializers.DateTimeField()
+    releases = ReleaseSerializer(many=True, read_only=True)
 
 
 def serialize_recipe(recipe: Recipe) -> dict[str, Any]:
@@ -328,11 +329,7 @@ class ReleaseFileView(APIView):
 
     @extend_schema(
         operation_id="campaigns_releases_file",
-        responses={
-            (200, "application/zip"): OpenApiResponse(
-                OpenApiTypes.BINARY, description="the release"
-            )
-        },
+        responses=zip_response("the release"),
     )
     def get(self, request: Request, slug: str, pk: int) -> Any:
         campaign = get_managed_campaign(request, slug)

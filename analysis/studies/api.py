@@ -7,8 +7,7 @@ from typing import Any
 
 from django.http import FileResponse
 from django.urls import reverse
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.generics import GenericAPIView
 from rest_framework.request import Request
@@ -32,10 +31,24 @@ from pooling.api.bodies import (
 )
 from pooling.api.lists import ListFilter
 from pooling.api.repeats import make_idempotent
-from pooling.api.schema import problem_responses
+from pooling.api.schema import problem_responses, zip_response
 from pooling.api.views import to_api_exception
 from pooling.permissions import get_managed_collection, get_person
 from pooling.platform.jobs import Refused
+
+
+class StudyPartSerializer(serializers.Serializer):
+    files = serializers.ListField(
+        child=serializers.CharField(), help_text="paths in the study's zip file"
+    )
+    values = serializers.DictField(help_text="data for scripts")
+
+
+class StudyResultSerializer(serializers.Serializer):
+    parts = serializers.DictField(child=StudyPartSerializer(), help_text="parts by name")
+    left_out = serializers.DictField(
+        child=serializers.CharField(), help_text="reasons of the parts left out, by name"
+    )
 
 
 class StudySerializer(serializers.ModelSerializer):
@@ -43,7 +56,8 @@ class StudySerializer(serializers.ModelSerializer):
     collection: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     campaign: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True, allow_null=True)
     state = serializers.SerializerMethodField()
-    result = serializers.SerializerMethodField()
+    result = serializers.SerializerMethodField(help_text="null until the study is done")
+    warnings: Any = serializers.ListField(child=serializers.CharField(), read_only=True)
 
     class Meta:
         model = Report
@@ -72,12 +86,7 @@ class StudySerializer(serializers.ModelSerializer):
     def get_state(self, row: Report) -> str:
         return "done" if row.finished_at else row.job.state if row.job else "unknown"
 
-    @extend_schema_field(
-        {
-            "type": ["object", "null"],
-            "description": "files and values of each part, reasons of those left out; null before",
-        }
-    )
+    @extend_schema_field(StudyResultSerializer(allow_null=True))
     def get_result(self, row: Report) -> dict[str, Any] | None:
         return row.result
 
@@ -183,11 +192,7 @@ class StudyZip(APIView):
 
     @extend_schema(
         operation_id="studies_folder",
-        responses={
-            (200, "application/zip"): OpenApiResponse(
-                OpenApiTypes.BINARY, description="the folder of the study"
-            )
-        },
+        responses=zip_response("the folder of the study"),
     )
     def get(self, request: Request, pk: int) -> Any:
         row = get_visible_study(request, pk)

@@ -6,6 +6,7 @@ from typing import Any
 
 import uritemplate
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import serializers
 
@@ -62,6 +63,15 @@ def problem_responses(*statuses: int) -> dict[Any, OpenApiResponse]:
             ProblemSerializer, description=STATUS_DESCRIPTIONS[status]
         )
         for status in statuses
+    }
+
+
+def zip_response(description: str) -> dict[Any, OpenApiResponse]:
+    """Return a zip file as `responses` of an operation. It is also declared as bytes, because
+    generated clients do not know the type application/zip."""
+    return {
+        (200, kind): OpenApiResponse(OpenApiTypes.BINARY, description=description)
+        for kind in ("application/zip", "application/octet-stream")
     }
 
 
