@@ -119,8 +119,19 @@ class CampaignKeys(SphinxDirective):
         for key in TABLE_KEYS[name]:
             if key.row:
                 heading = nodes.literal(text=f"{name}.{key.name}")
-                found.append(nodes.paragraph("", "Keys of a row of ", heading, nodes.Text(":")))
+                found.append(
+                    nodes.paragraph(
+                        "",
+                        "Keys of the table " if key.kind == "table" else "Keys of a row of ",
+                        heading,
+                        nodes.Text(":"),
+                    )
+                )
                 found.append(keys_table(key.row))
+            for inner in (inner for inner in key.row if inner.row):
+                heading = nodes.literal(text=f"{name}.{key.name}.{inner.name}")
+                found.append(nodes.paragraph("", "Keys of a row of ", heading, nodes.Text(":")))
+                found.append(keys_table(inner.row))
         return found
 
 

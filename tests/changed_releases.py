@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import random
 import zipfile
@@ -20,6 +21,13 @@ def zip_parts(parts: dict[str, bytes]) -> io.BytesIO:
         for name, data in parts.items():
             archive.writestr(name, data)
     return out
+
+
+def with_right_sums(parts: dict[str, bytes]) -> io.BytesIO:
+    """The release after a change, as somebody would publish it who computes the digests again."""
+    parts = {name: data for name, data in parts.items() if name != "SHA256SUMS"}
+    lines = [f"{hashlib.sha256(parts[name]).hexdigest()}  {name}\n" for name in sorted(parts)]
+    return zip_parts(parts | {"SHA256SUMS": "".join(lines).encode()})
 
 
 def change_part(data: bytes, rng: random.Random) -> bytes:

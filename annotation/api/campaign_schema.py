@@ -27,6 +27,8 @@ def make_field(key: Key, name: str) -> serializers.Field:
     }
     if key.kind == "rows":
         return make_table_serializer(name, key.row)(many=True, required=False, help_text=key.help)
+    if key.kind == "table":
+        return make_table_serializer(name, key.row)(required=False, help_text=key.help)
     if key.kind in ("texts", "numbers"):
         child = serializers.CharField() if key.kind == "texts" else serializers.FloatField()
         return serializers.ListField(child=child, **common)

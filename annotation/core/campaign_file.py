@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from annotation.core import limits
@@ -20,6 +20,7 @@ from annotation.core.control_pairs import (
     suggest_grades,
 )
 from annotation.core.gold_rules import GoldRule
+from annotation.core.publication import Author, Publication
 from annotation.core.scale import SHAPES, Scale
 from assay.labels.judges import JudgeKind
 from pooling.core.collection_file import COLLECTION, POOL
@@ -120,6 +121,23 @@ INVITATIONS = Key(
     row=INVITATION,
     identity=("name", "email", "role", "max_uses", "expires_at"),
 )
+
+
+def _publication_keys() -> Iterator[Key]:
+    """Return the keys of Publication and of its authors."""
+    for f in fields(Publication):
+        if f.name == "authors":
+            row = tuple(
+                Key(a.name, "text", a.metadata["help"], default="", required=a.name == "name")
+                for a in fields(Author)
+            )
+            help = f.metadata["help"]
+            yield Key(f.name, "rows", help, default=[], row=row)
+        else:
+            yield Key(f.name, "text", f.metadata["help"], default="")
+
+
+PUBLICATION = tuple(_publication_keys())
 
 
 def _number_key(name: str, kind: str, help: str, *, none: int | None = None) -> Key:
@@ -227,6 +245,12 @@ SETTINGS = (
             "within one grade, or the known grade."
         ),
         choices=tuple(rule.value for rule in GoldRule),
+    ),
+    Key(
+        "publication",
+        "table",
+        "Publication metadata for releases. The table is complete: omitted keys become empty.",
+        row=PUBLICATION,
     ),
 )
 CAMPAIGN = (
@@ -355,6 +379,12 @@ def find_contradictions(said: CampaignDescription) -> list[Mistake]:
     mistakes += [
         Mistake(("campaign", name), text.rstrip("."), "another value")
         for name, text in limits.find_problems(campaign)
+    ]
+    mistakes += [
+        Mistake(("campaign", "publication", *path), problem, expected)
+        for path, problem, expected in Publication.read(
+            campaign.get("publication", {})
+        ).find_problems()
     ]
     if "guidelines" in campaign and not campaign["guidelines"].strip():
         mistakes.append(

@@ -170,6 +170,12 @@ class Campaign(models.Model):
         db_default=JudgeKind.HUMAN.value,
         help_text="whether it contains judgements of simulated annotators, which every page states",
     )
+    publication = models.JSONField(
+        default=dict,
+        blank=True,
+        db_default={},
+        help_text="publication metadata (annotation.core.publication)",
+    )
     seed = models.BigIntegerField(default=0)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.core.campaign_file import GRADE, SETTINGS, CampaignDescription
+from annotation.core.campaign_file import GRADE, PUBLICATION, SETTINGS, CampaignDescription
 from annotation.core.control_pairs import is_scale_uncertain
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import get_kept_pairs
@@ -30,6 +30,9 @@ def describe_campaign(campaign: Campaign) -> dict[str, Any]:
     settings["scale"] = [
         {key.name: grade.get(key.name, key.default) for key in GRADE} for grade in campaign.scale
     ]
+    settings["publication"] = {
+        key.name: campaign.publication.get(key.name, key.default) for key in PUBLICATION
+    }
     settings |= {"seed": campaign.seed, "judge_kind": campaign.judge_kind}
     if newest is not None:
         settings["guidelines"] = newest.text

@@ -26,8 +26,8 @@ MAX_WORDS = 60
 class Key:
     """A key of a table.
 
-    kind: text, whole, number, flag, moment, day, texts, numbers, file, files, rows. none: the value
-    written for an absent value (0 or ""). row: the keys of a row, of which `identity` identifies
+    kind: text, whole, number, flag, moment, day, texts, numbers, file, files, rows, table. none: the value
+    written for an absent value (0 or ""). row: the keys of a row or table, of which `identity` identifies
     it. whole: delete rows that the document lacks.
     """
 
@@ -112,6 +112,11 @@ def parse_value(key: Key, value: Any, path: Path) -> Any:
     expected = EXPECTED_VALUES[key.kind]
     if key.kind == "rows":
         return parse_rows(key, value, path)
+    if key.kind == "table":
+        table, mistakes = read_table(value, key.row, path, with_defaults=True)
+        if mistakes:
+            raise InvalidValue(mistakes)
+        return table
     if key.kind in ("texts", "files"):
         if not isinstance(value, list) or not all(
             isinstance(one, str) and one and "\0" not in one for one in value
@@ -243,6 +248,7 @@ EXPECTED_VALUES = {
     "texts": '["one", "two"]',
     "numbers": "[0.1, 0.2]",
     "files": '["a.jsonl", "b.jsonl"]',
+    "table": "a table of keys",
     "rows": "[[...]] tables, or a list of { key = value }",
 }
 
@@ -270,6 +276,10 @@ def plain_table(
                 for row in value
             ]
             written[key.name] = [plain_table(row, key.row, as_text=as_text) for row in rows]
+        elif key.kind == "table":
+            given = {k.name: value[k.name] for k in key.row if value[k.name] != k.default}
+            if given:
+                written[key.name] = plain_table(given, key.row, as_text=as_text)
         elif value is None:
             if key.none is not None:
                 written[key.name] = None if as_text else key.none
@@ -293,6 +303,12 @@ def list_changes(
             continue
         if key.kind == "rows" and key.identity:
             changes += list_row_changes(key, before.get(key.name) or [], wanted[key.name], table)
+        elif key.kind == "table":
+            was = before.get(key.name) or {k.name: k.default for k in key.row}
+            told = [one.words for one in list_changes(was, wanted[key.name], key.row, table)]
+            words = f"{key.name}: {'; '.join(told)}"
+            if told:
+                changes.append(Change(table, key.name, was, wanted[key.name], words))
         else:
             was, now = before.get(key.name), wanted[key.name]
             changes.append(

@@ -655,3 +655,50 @@ def test_the_demo_is_such_a_file(tmp_path, settings, monkeypatch):
     demo.write_files(tmp_path, entries, lambda sentence: None)
     shutil.copy(demo.CAMPAIGN_FILE, tmp_path)
     assert called("apply", str(tmp_path / "campaign.toml"), "--dry-run")["changes"] == []
+
+
+PUBLICATION = """
+[campaign.publication]
+title = "Small topics"
+license_judgements = "CC-BY-4.0"
+
+[[campaign.publication.authors]]
+name = "Ada"
+orcid = "0000-0002-1825-0097"
+
+[[campaign.publication.authors]]
+name = "Grace"
+"""
+
+
+def test_publication_metadata_is_stored_as_a_whole_and_the_order_of_authors_counts(folder):
+    applied(folder)
+    words = applied(folder, CAMPAIGN + PUBLICATION)
+    assert words == [
+        "publication: title: none → “Small topics”; authors: none → Ada, Grace; "
+        "license_judgements: none → “CC-BY-4.0”"
+    ]
+    stored = Campaign.objects.get().publication
+    assert (stored["title"], stored["doi"]) == ("Small topics", "")
+    assert [author["name"] for author in stored["authors"]] == ["Ada", "Grace"]
+    assert applied(folder) == []
+    exported = called("export", "autumn", "--output", str(folder / "out.toml"))["document"]
+    assert exported["campaign"]["publication"] == {
+        "title": "Small topics",
+        "authors": [{"name": "Ada", "orcid": "0000-0002-1825-0097"}, {"name": "Grace"}],
+        "license_judgements": "CC-BY-4.0",
+    }
+    assert called("apply", str(folder / "out.toml"), "--dry-run")["changes"] == []
+    turned = PUBLICATION.replace('"Ada"', '"A"').replace('"Grace"', '"B"')
+    assert applied(folder, CAMPAIGN + turned) == ["publication: authors: Ada, Grace → A, B"]
+    assert applied(folder, CAMPAIGN) == [], "without the table, it stays"
+
+
+def test_a_wrong_orcid_is_refused_with_its_line(folder, capsys):
+    applied(folder)
+    text = CAMPAIGN + PUBLICATION.replace("0097", "0098")
+    line = text.splitlines().index('orcid = "0000-0002-1825-0098"') + 1
+    assert refused(folder, text, capsys) == [
+        f"campaign.toml:{line}: campaign.publication.authors[0].orcid: the check digit of orcid "
+        "0000-0002-1825-0098 is wrong, expected the ORCID as it is on orcid.org"
+    ]

@@ -21,7 +21,7 @@ from annotation.services.people import accounts
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Collection, Pool
 
-NOT_COPIED = {"name", "completion_code"}
+NOT_COPIED = {"name", "completion_code", "publication"}
 """Settings that are not copied."""
 
 

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from annotation.core import scale as scales
 from annotation.core.audit_actions import AuditAction
+from annotation.core.publication import Publication
 from annotation.models import Campaign, GuidelineVersion, Lease, Membership
 from annotation.selectors.drafts import find_contradictions
 from annotation.selectors.pairs import get_kept_pairs
@@ -81,6 +82,7 @@ SETTINGS = {
     "completion_url",
     "qualification_pass",
     "gold_rule",
+    "publication",
 }
 SUGGESTED_SETTINGS = {
     "target_per_annotator",
@@ -248,6 +250,11 @@ def _check_settings(campaign: Campaign) -> None:
         mistakes.append(
             _("Times must be positive, and the inactivity timeout must be at least 5 seconds.")
         )
+    try:
+        problems = Publication.read(campaign.publication).find_problems()
+    except ValueError as error:
+        raise CampaignError(str(error)) from None
+    mistakes += [f"{problem}, expected {expected}." for _path, problem, expected in problems]
     if mistakes:
         raise CampaignError(" ".join(mistakes))
 

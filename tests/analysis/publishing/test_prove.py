@@ -23,7 +23,7 @@ from assay.labels.aggregation import METHODS
 from tests.analysis.publishing.exported import START, examples_campaign, pair_of, with_everything
 from tests.analysis.publishing.test_releases import built
 from tests.builders import make_user
-from tests.changed_releases import find_undetected, read_parts, zip_parts
+from tests.changed_releases import find_undetected, read_parts, with_right_sums
 
 pytestmark = pytest.mark.django_db
 
@@ -36,13 +36,6 @@ def campaign():
         pair, 3, reason="seen again", actor=None, now=START + timedelta(days=2)
     )
     return campaign
-
-
-def with_right_sums(parts: dict[str, bytes]) -> io.BytesIO:
-    """The release after a change, as somebody would publish it who computes the digests again."""
-    parts = {name: data for name, data in parts.items() if name != "SHA256SUMS"}
-    lines = [f"{hashlib.sha256(parts[name]).hexdigest()}  {name}\n" for name in sorted(parts)]
-    return zip_parts(parts | {"SHA256SUMS": "".join(lines).encode()})
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))

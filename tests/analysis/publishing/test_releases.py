@@ -21,6 +21,7 @@ from analysis.judgements.labels import LabelChoices
 from analysis.models import Release
 from analysis.publishing import recipes
 from analysis.publishing.release import prove
+from analysis.publishing.release.importing import import_release
 from analysis.publishing.release.parts import PARTS, PARTS_BY_NAME, ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.llm.label_files import FileLabel
@@ -31,6 +32,7 @@ from annotation.services.judging import submission
 from annotation.services.llm_judges import judges
 from annotation.services.people import participation
 from assay.cli.command_list import find_command
+from assay.formats.errors import FormatError
 from assay.version import program_version
 from pooling.models import Job
 from pooling.platform import jobs
@@ -43,6 +45,7 @@ from tests.analysis.publishing.exported import (
     with_everything,
 )
 from tests.builders import make_campaign
+from tests.changed_releases import with_right_sums
 
 OF_SAMPLE = {"prels.txt", "strata.tsv", "draw.tsv"}
 """Parts of a release of a campaign on a sampled pool (test_sampled_campaigns)."""
@@ -411,3 +414,24 @@ def test_two_recipes_differ_in_the_labels_that_they_name(campaign):
     assert (entry.topic.topic_id, entry.docno) == (only.topic, only.document)
     assert change.n_graded == 1
     assert recipes.compare_recipes(campaign, LabelChoices(), LabelChoices()).changes == []
+
+
+def test_publication_metadata_leaves_with_the_release_and_comes_back(campaign, tmp_path, settings):
+    settings.MEDIA_ROOT = tmp_path / "files"
+    metadata = {"title": "Topics", "authors": [{"name": "Ada", "orcid": "0000-0002-1825-0097"}]}
+    lifecycle.update_campaign(campaign, actor=None, publication=metadata)
+    wrong = {"authors": [{"name": "Ada", "orcid": "0000-0002-1825-0098"}]}
+    with pytest.raises(CampaignError, match="check digit"):
+        lifecycle.update_campaign(campaign, actor=None, publication=wrong)
+    data = built(campaign)
+    (tmp_path / "release.zip").write_bytes(data)
+    again = import_release(tmp_path / "release.zip", name="release.zip", user=None)
+    assert again.publication == metadata
+    found = parts(data)
+    about = json.loads(found["campaign.json"])
+    for unknown in ({"titel": "x"}, [], {"authors": "Ada"}):
+        about["campaign"]["settings"]["publication"] = unknown
+        changed = with_right_sums(found | {"campaign.json": json.dumps(about).encode()})
+        (tmp_path / "changed.zip").write_bytes(changed.getvalue())
+        with pytest.raises(FormatError):
+            import_release(tmp_path / "changed.zip", name="changed.zip", user=None)
