@@ -105,9 +105,7 @@ def test_of_a_campaign_the_zip_holds_the_same_bytes_as_the_folder_of_the_command
         run("study", name, "--campaign", campaign.slug, "--output", str(tmp_path / "typed"))
         assert folder(tmp_path / "typed") == files
     about = json.loads(files["study.json"])
-    assert about["parameters"].get("min_relevant") == (
-        None if name == "tripjudge" else campaign.min_relevant
-    )
+    assert about["parameters"]["min_relevant"] == campaign.min_relevant
     place = tmp_path / "unpacked"
     for path, content in files.items():
         (place / path).parent.mkdir(parents=True, exist_ok=True)
