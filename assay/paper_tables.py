@@ -61,7 +61,7 @@ def to_paper_latex(table: Table) -> str:
     has the sentence of a column that repeats it in every row.
     """
     table, remarks = _drop_columns(table)
-    shown = _shown_cells(table)
+    shown = show_cells(table)
     parts = list(_split(table, shown))
     lines = [r"% needs \usepackage{array,booktabs}"]
     for number, part in enumerate(parts):
@@ -142,13 +142,13 @@ def _select_heads(table: Table, columns: Sequence[int]) -> list[tuple[str, int]]
     return [(table.heads[group][0], n) for group, n in heads]
 
 
-def _shown_cells(table: Table) -> list[list[str]]:
+def show_cells(table: Table) -> list[list[str]]:
+    """Return the cells as text that is not yet escaped."""
     columns = [_shown_column(table, i) for i in range(len(table.header))]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
 def _shown_column(table: Table, column: int) -> list[str]:
-    """Return the cells as text that is not yet escaped."""
     numbers = [
         abs(value)
         for row in table.rows

@@ -1,8 +1,9 @@
 """The folder of a study, written completely or not at all.
 
-report.html report.md study.toml study.json SHA256SUMS
+report.html report.md macros.tex study.toml study.json SHA256SUMS
 tables/NAME.tex .csv .json
 figures/NAME.pdf .svg .png .tex .csv
+words/PART.tex
 data/NAME    for parts with other files
 """
 
@@ -17,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from analysis.studies.macros import render_macros, render_words
 from analysis.studies.report import render_html, render_markdown
 from analysis.studies.settings import ONE_COLUMN, TWO_COLUMN
 from analysis.studies.study_creation import MadePart, MadeStudy
@@ -107,6 +109,8 @@ def write_study_folder(
             temporary / ABOUT,
             json.dumps(to_json_types(about), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
         )
+        tables = [table for one in made.parts for table in one.section.tables]
+        _write_text(temporary / "macros.tex", render_macros(tables))
         _write_text(temporary / "study.toml", made.settings.text)
         _write_text(temporary / "report.html", render_html(made))
         _write_text(temporary / "report.md", render_markdown(made))
@@ -155,6 +159,8 @@ def _write_part(one: MadePart, folder: Path, to_tex: Callable[[Table], str]) -> 
         numbers = figure.picture.table(figure.key)
         files[f"figures/{figure.key}.tex"] = to_tex(numbers).encode()
         files[f"figures/{figure.key}.csv"] = to_csv(numbers).encode()
+    if one.section.words:
+        files[f"words/{one.part.name}.tex"] = render_words(one.section.words).encode()
     files |= {f"data/{name}": data for name, data in one.section.files.items()}
     for name, data in files.items():
         if (folder / name).exists():
