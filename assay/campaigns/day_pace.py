@@ -12,8 +12,8 @@ from datetime import tzinfo
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from assay.campaigns.working_days import Calendar, WorkClock
 
@@ -150,7 +150,7 @@ class DayPace:
         """
         days, variance = remaining / self.per_day, self.spread**2
         error = math.sqrt(math.log1p(variance / days) + math.log1p(variance / self.n_days))
-        reach = stdtrit(self.freedom, 0.975) * error
+        reach = scipy.special.stdtrit(self.freedom, 0.975) * error
         fade = FADE * (self.n_days / 2 + min(days, FADE_DAYS))
         idle, usual, busy = self._clocks
         return (
