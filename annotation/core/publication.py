@@ -32,7 +32,7 @@ def _text(help: str) -> Any:
 
 @dataclass(frozen=True)
 class Author:
-    name: str = _text("Name of the author, as it is cited.")
+    name: str = _text("Family name, comma, given names. Organisations: the name without comma.")
     orcid: str = _text("ORCID, such as 0000-0002-1825-0097.")
     affiliation: str = _text("Affiliation.")
 

@@ -24,6 +24,7 @@ from analysis.publishing.contents import (
     iterate_pool_lines,
     iterate_raw_judgements,
 )
+from analysis.publishing.release import metadata
 from annotation.models import Campaign, Feedback, Judgement, Membership, Pair
 from annotation.selectors import llm_judges
 from annotation.selectors.pairs import get_kept_pairs, get_ruled_pairs, get_special_pairs
@@ -277,6 +278,30 @@ def _has_llm_labels(content: ReleaseContent) -> bool:
 
 
 PARTS = (
+    ReleasePart(
+        "README.md",
+        "title, authors, annotators, use, limits and licence, with a card for Hugging Face",
+        lambda c, text: text.write(metadata.write_readme(c.campaign)),
+        asked=lambda c: metadata.has_metadata(c.campaign),
+    ),
+    ReleasePart(
+        "CITATION.cff",
+        "how to cite the data set",
+        lambda c, text: text.write(metadata.write_citation(c.campaign)),
+        asked=lambda c: metadata.has_citation(c.campaign),
+    ),
+    ReleasePart(
+        ".zenodo.json",
+        "metadata for Zenodo",
+        lambda c, text: text.write(format_plain(metadata.describe_for_zenodo(c.campaign))),
+        asked=lambda c: metadata.has_citation(c.campaign),
+    ),
+    ReleasePart(
+        "LICENSE",
+        "licences of judgements, topics and document texts",
+        lambda c, text: text.write(metadata.write_licenses(c.campaign)),
+        asked=lambda c: bool(metadata.list_licenses(c.campaign)),
+    ),
     ReleasePart("datasheet.md", "this page", lambda c, text: text.write(c.sheet)),
     ReleasePart(
         "qrels.txt",

@@ -15,6 +15,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 from markdown_it import MarkdownIt
 
 from analysis.judgements.labels import LabelChoices
@@ -49,6 +50,19 @@ from tests.changed_releases import with_right_sums
 
 OF_SAMPLE = {"prels.txt", "strata.tsv", "draw.tsv"}
 """Parts of a release of a campaign on a sampled pool (test_sampled_campaigns)."""
+PUBLICATION = {
+    "title": 'Health "queries"',
+    "version": "1.0",
+    "language": "en",
+    "license_judgements": "CC-BY-4.0",
+    "license_topics": "CC0-1.0",
+    "limits": "Few topics.",
+    "funding": "Grant 7",
+    "authors": [
+        {"name": "Lovelace, Ada", "orcid": "0000-0002-1825-0097", "affiliation": "U: Example"},
+        {"name": "Grace"},
+    ],
+}
 OF_LLM_JUDGES = {"llm-labels.tsv", "llm-judges.json"}
 
 pytestmark = pytest.mark.django_db
@@ -349,6 +363,7 @@ def test_the_version_in_a_release_and_in_a_report_is_that_of_the_project(campaig
 def test_release_datasheet_and_documents_have_the_same_parts(campaign):
     """One list says what a release consists of; the documents are held to it here."""
     participation.save_feedback(campaign.memberships.get(pseudonym="A001"), score="GOOD", text="")
+    lifecycle.update_campaign(campaign, actor=None, publication=PUBLICATION)
     found = parts(built(campaign, ReleasePlan(documents=True)))
     written = {"guidelines/" if name.startswith("guidelines/") else name for name in found}
     assert written == set(PARTS_BY_NAME) - OF_SAMPLE - OF_LLM_JUDGES
@@ -364,7 +379,7 @@ def test_release_datasheet_and_documents_have_the_same_parts(campaign):
     )
     lines = text.partition("A release is a zip file with")[2].partition("**Nobody")[0]
     named = re.findall(
-        r"`([\w-]+\.(?:md|txt|tsv|json|jsonl|py)|guidelines/|SHA256SUMS)`",
+        r"`([\w.-]+\.(?:md|txt|tsv|json|jsonl|py|cff)|guidelines/|LICENSE|SHA256SUMS)`",
         lines.replace("`v1.md`", ""),
     )
     assert set(named) == set(PARTS_BY_NAME)
@@ -435,3 +450,55 @@ def test_publication_metadata_leaves_with_the_release_and_comes_back(campaign, t
         (tmp_path / "changed.zip").write_bytes(changed.getvalue())
         with pytest.raises(FormatError):
             import_release(tmp_path / "changed.zip", name="changed.zip", user=None)
+
+
+def test_readme_citation_zenodo_and_licence_follow_from_the_publication_metadata(campaign):
+    lifecycle.update_campaign(campaign, actor=None, description="What people ask.")
+    assert (
+        not {"README.md", "CITATION.cff", ".zenodo.json", "LICENSE"} & parts(built(campaign)).keys()
+    )
+    lifecycle.update_campaign(campaign, actor=None, publication=PUBLICATION)
+    found = {name: data.decode() for name, data in parts(built(campaign)).items()}
+    assert found["LICENSE"] == (
+        "Judgements: CC-BY-4.0, https://spdx.org/licenses/CC-BY-4.0.html\n"
+        "Topics: CC0-1.0, https://spdx.org/licenses/CC0-1.0.html\n"
+    )
+    assert yaml.safe_load(found["CITATION.cff"]) == {
+        "cff-version": "1.2.0",
+        "message": "If you use this data set, please cite it as below.",
+        "type": "dataset",
+        "title": 'Health "queries"',
+        "version": "1.0",
+        "license": "CC-BY-4.0",
+        "authors": [
+            {
+                "family-names": "Lovelace",
+                "given-names": "Ada",
+                "affiliation": "U: Example",
+                "orcid": "https://orcid.org/0000-0002-1825-0097",
+            },
+            {"name": "Grace"},
+        ],
+    }
+    _, head, body = found["README.md"].split("---\n", 2)
+    assert yaml.safe_load(head) == {
+        "pretty_name": 'Health "queries"',
+        "language": ["en"],
+        "license": "cc-by-4.0",
+        "task_categories": ["text-retrieval"],
+        "tags": ["information-retrieval", "relevance-judgements"],
+    }
+    assert "## Limits\n\nFew topics." in body
+    assert json.loads(found[".zenodo.json"]) == {
+        "title": 'Health "queries"',
+        "upload_type": "dataset",
+        "description": "What people ask.",
+        "creators": [
+            {"name": "Lovelace, Ada", "orcid": "0000-0002-1825-0097", "affiliation": "U: Example"},
+            {"name": "Grace"},
+        ],
+        "version": "1.0",
+        "license": "cc-by-4.0",
+        "keywords": ["information retrieval", "relevance judgements"],
+        "notes": "Grant 7",
+    }
