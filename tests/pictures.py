@@ -6,7 +6,7 @@ Tests get it unless their module has `PRINTS_PICTURES = True` or they use the fi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
@@ -29,13 +29,16 @@ def real_pictures() -> Iterator[None]:
         yield
 
 
-def sketched(figure: str, *, titled: bool = True) -> dict[str, bytes]:
+def sketched(
+    figure: str,
+    *,
+    titled: bool = True,
+    inches: float | None = None,
+    kinds: Sequence[str] = ("pdf", "svg", "png"),
+) -> dict[str, bytes]:
     """The files that `assay.charts.print_files.render_files` makes, holding the description of the picture.
     Raises Nothing for a figure without a picture."""
     figure_parts(figure)
     description = UNIQUE.sub("", figure)
-    content = f"{figure_title(figure) if titled else ''}\n{description}"
-    return {
-        kind: beginning.encode("latin-1") + content.encode()
-        for kind, beginning in BEGINNINGS.items()
-    }
+    content = f"{figure_title(figure) if titled else ''}\n{inches}\n{description}"
+    return {kind: BEGINNINGS[kind].encode("latin-1") + content.encode() for kind in kinds}

@@ -2,7 +2,7 @@
 
 report.html report.md macros.tex study.toml study.json SHA256SUMS
 tables/NAME.tex .csv .json
-figures/NAME.pdf .svg .png .tex .csv
+figures/NAME.pdf .svg .png .tex .csv NAME-column.pdf
 words/PART.tex
 data/NAME    for parts with other files
 """
@@ -28,6 +28,8 @@ from assay.paper_tables import to_paper_latex
 from assay.tabular import Table, to_csv, to_latex
 
 SUMS, ABOUT = "SHA256SUMS", "study.json"
+TEXT_INCHES, COLUMN_INCHES = 7.0, 3.33
+"""Widths of figures across both columns of a paper and in one."""
 LAYOUTS: dict[str, Callable[[Table], str]] = {TWO_COLUMN: to_paper_latex, ONE_COLUMN: to_latex}
 """Functions that write tables, by the key `layout`."""
 
@@ -152,8 +154,14 @@ def _write_part(one: MadePart, folder: Path, to_tex: Callable[[Table], str]) -> 
         try:
             files |= {
                 f"figures/{figure.key}.{kind}": data
-                for kind, data in render_files(figure.picture, titled=False).items()
+                for kind, data in render_files(
+                    figure.picture, titled=False, inches=TEXT_INCHES
+                ).items()
             }
+            column = render_files(
+                figure.picture, titled=False, inches=COLUMN_INCHES, kinds=("pdf",)
+            )
+            files[f"figures/{figure.key}-column.pdf"] = column["pdf"]
         except EmptyFigure:
             continue  # the report gives the reason why the figure is missing
         numbers = figure.picture.table(figure.key)

@@ -11,9 +11,10 @@ Only this module imports matplotlib.
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,6 +54,8 @@ ROW_HEIGHT = 20.0
 TITLE_LINE = 19.0
 BOLD_FACTOR = 1.2
 """Width of a bold letter relative to a regular one."""
+NARROW_INCHES = 4.0
+"""Maximum width at which the narrow form of a chart is drawn."""
 DPI = 300
 EMPTY_METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "Assay", "Producer": None},
@@ -103,20 +106,28 @@ class LegendKey(NamedTuple):
         ]
 
 
-def render_files(figure: str, *, titled: bool = True) -> dict[str, bytes]:
+def render_files(
+    figure: str,
+    *,
+    titled: bool = True,
+    inches: float | None = None,
+    kinds: Sequence[str] = ("pdf", "svg", "png"),
+) -> dict[str, bytes]:
     """Return the figure as {"pdf": bytes, "svg": bytes, "png": bytes}.
 
-    titled: draw the figure's caption above it. Papers have captions of their own. Raises
-    EmptyFigure if the figure has no picture.
+    titled: draw the figure's caption above it. Papers have captions of their own. inches: width of
+    the figure, whose text has the same size at all widths; up to NARROW_INCHES, the narrow form is
+    drawn. kinds: the files to draw. Raises EmptyFigure if the figure has no picture.
     """
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     _embed_glyphs_only()
-    picture, keys = figure_parts(figure)
+    picture, keys = figure_parts(figure, narrow=inches is not None and inches <= NARROW_INCHES)
     width, height = (float(value) for value in picture.attrib["viewBox"].split()[2:])
-    rows = _legend_rows(keys, width)
+    pixels = PIXELS_PER_INCH if inches is None else width / inches
+    rows = _legend_rows(_match_legend(keys, picture), width)
     whole = height + sum(row.height for row in rows) + (8 if rows else 0)
     title = figure_title(figure)
     lines = (
@@ -124,9 +135,7 @@ def render_files(figure: str, *, titled: bool = True) -> dict[str, bytes]:
     )
     head = TITLE_LINE * len(lines) + (6 if lines else 0)
     with matplotlib.rc_context(SETTINGS):  # type: ignore[arg-type]  # its keys are literals
-        paper = Figure(
-            figsize=(width / PIXELS_PER_INCH, (head + whole) / PIXELS_PER_INCH), facecolor=PAPER
-        )
+        paper = Figure(figsize=(width / pixels, (head + whole) / pixels), facecolor=PAPER)
         FigureCanvasAgg(paper)
         axes = paper.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_xlim(0, width)
@@ -150,10 +159,11 @@ def render_files(figure: str, *, titled: bool = True) -> dict[str, bytes]:
                 _draw_legend_entry(axes, key, x, top, key.lines(width))
             top += row.height
         drawn = {}
-        _keep_inside(paper, axes)
-        for kind, metadata in EMPTY_METADATA.items():
+        _keep_inside(paper, axes, pixels / paper.dpi)
+        for kind in kinds:
             out = io.BytesIO()
-            paper.savefig(out, format=kind, dpi=DPI, metadata={"Title": title, **metadata})
+            metadata = {"Title": title, **EMPTY_METADATA[kind]}
+            paper.savefig(out, format=kind, dpi=DPI, metadata=metadata)
             drawn[kind] = out.getvalue()
         return drawn
 
@@ -167,11 +177,11 @@ def _embed_glyphs_only() -> None:
     Options._drop_tables_default = [*Options._drop_tables_default, *LAYOUT]
 
 
-def _keep_inside(paper: Figure, axes: Axes) -> None:
-    """Draw elements in the order of the description, and move text that crosses an edge inside."""
+def _keep_inside(paper: Figure, axes: Axes, scale: float) -> None:
+    """Draw elements in the order of the description, and move text that crosses an edge inside.
+    scale: pixels of the description per pixel of the paper."""
     renderer = paper.canvas.get_renderer()  # type: ignore[attr-defined]  # of the Agg canvas
     edge = paper.bbox.width
-    scale = PIXELS_PER_INCH / paper.dpi
     for order, artist in enumerate(axes.get_children()):
         if artist is not axes.patch:
             artist.set_zorder(order)
@@ -191,8 +201,11 @@ def figure_title(figure: str) -> str:
     ).strip()
 
 
-def figure_parts(figure: str) -> tuple[ElementTree.Element, list[LegendKey]]:
-    """Return (the SVG of a `<figure>`, its legend entries). Raises EmptyFigure."""
+def figure_parts(
+    figure: str, *, narrow: bool = False
+) -> tuple[ElementTree.Element, list[LegendKey]]:
+    """Return (the SVG of a `<figure>`, its legend entries). narrow: the narrow form if there is one.
+    Raises EmptyFigure."""
     root = ElementTree.fromstring(figure)  # written by this package, so well-formed
     for one in root.iter():
         one.tag = one.tag.rpartition("}")[2]
@@ -202,6 +215,8 @@ def figure_parts(figure: str) -> tuple[ElementTree.Element, list[LegendKey]]:
                 name: text.attrib[name] for name in ("class", "text-anchor") if name in text.attrib
             }
     picture = root.find(".//div[@class='picture']/svg")
+    if narrow and (other := root.find(".//div[@class='picture']/svg[@class='narrow']")) is not None:
+        picture = other
     if picture is None:
         said = root.find("p")
         raise EmptyFigure("" if said is None else said.text or "")
@@ -215,6 +230,28 @@ def figure_parts(figure: str) -> tuple[ElementTree.Element, list[LegendKey]]:
             )
         )
     return picture, keys
+
+
+SERIES_CLASS = re.compile(r"[sl][1-9]\d*|(?:dis)?agree\d")
+"""Classes of the elements that a legend explains."""
+
+
+def _match_legend(keys: list[LegendKey], picture: ElementTree.Element) -> list[LegendKey]:
+    """Return the entries of series that occur in the picture, with the hatches of its bars."""
+    drawn = [one.get("class", "").split() for one in _iterate_elements(picture)]
+    occurring = {name for names in drawn for name in names}
+    bars = {name for names in drawn if "bar" in names for name in names}
+    kept = []
+    for key in keys:
+        elements = [one for swatch in key.swatches for one in _iterate_elements(swatch)]
+        names = set(SERIES_CLASS.findall(" ".join(one.get("class", "") for one in elements)))
+        if names and not names & occurring:
+            continue
+        for one in elements:
+            if one.tag == "rect" and bars & set(one.get("class", "").split()) & names:
+                one.set("class", f"{one.get('class')} bar")
+        kept.append(key)
+    return kept
 
 
 class LegendRow(NamedTuple):

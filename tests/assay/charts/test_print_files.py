@@ -114,7 +114,8 @@ def test_a_figure_that_says_why_it_is_empty_is_not_printed() -> None:
 
 
 def test_the_legend_stands_below_with_its_words() -> None:
-    svg = render_files(test_charts._stacked("first series", False))["svg"].decode()
+    figure = bars.stacked_bar_chart(["a"], [("first series", [1.0]), ("other", [2.0])], caption="c")
+    svg = render_files(figure)["svg"].decode()
     assert ">first series<" in svg
     assert ">other<" in svg
 
@@ -190,3 +191,30 @@ def test_a_page_that_stands_alone_has_a_rule_for_every_class() -> None:
         "band",
     ):
         assert f"svg .{name} {{" in rules
+
+
+def test_a_figure_for_a_column_has_its_width_and_the_usual_size_of_text() -> None:
+    figure = test_charts._stacked("first series", False)
+    for inches, points in ((3.33, b"239.76"), (7.0, b"504")):
+        pdf = render_files(figure, titled=False, inches=inches, kinds=("pdf",))
+        assert list(pdf) == ["pdf"]
+        box = re.search(rb"/MediaBox \[ ?0 0 ([\d.]+)", pdf["pdf"])
+        assert box is not None
+        assert float(box[1]) == pytest.approx(float(points), abs=0.01)
+        svg = render_files(figure, titled=False, inches=inches, kinds=("svg",))["svg"].decode()
+        assert set(re.findall(r"font[^;<>]*?([\d.]+)px", svg)) == {"7.92"}
+
+
+def test_a_legend_in_print_has_hatches_and_only_series_that_occur() -> None:
+    picture = bars.stacked_bar_chart(
+        ["a", "b"],
+        [("first", [1.0, 2.0]), ("second", [1.0, 2.0]), ("never", [0.0, 0.0])],
+        caption="c",
+    )
+    svg, keys = module.figure_parts(picture)
+    assert [key.words for key in keys] == ["first", "second", "never"]
+    kept = module._match_legend(keys, svg)
+    assert [key.words for key in kept] == ["first", "second"]
+    for key in kept:
+        [swatch] = [one for one in key.swatches[0].iter() if one.tag == "rect"]
+        assert "bar" in swatch.get("class", "").split()
