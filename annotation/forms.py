@@ -108,8 +108,8 @@ class AccountOwner:
         self.user, self.came_now, self.has_password = user, came_now, user.has_usable_password()
 
     def check(self, password: str) -> None:
-        """Raises ValidationError unless the password is correct or, for accounts without a
-        password, the sign-in is recent."""
+        """Raise ValidationError unless the password is correct or, for accounts without a password,
+        the sign-in is recent."""
         if not self.has_password:
             if not self.came_now:
                 raise forms.ValidationError(

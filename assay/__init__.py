@@ -1,6 +1,6 @@
 """Assay: create reliable relevance judgements, and evaluate and compare systems with them.
 
-`import assay` gives the functions of docs/reference/library.md. The command line is `assay`.
+`import assay` provides the functions in docs/reference/library.md. The command line is `assay`.
 Modules are imported when they are first used.
 """
 

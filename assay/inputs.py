@@ -56,7 +56,8 @@ def is_dataset(value: object) -> bool:
 
 
 def is_ranx_object(value: object) -> bool:
-    """Return whether the value is a Run or Qrels of ranx: a mapping with this name and `to_dict()`."""
+    """Return whether the value is a Run or Qrels of ranx: it has `to_dict()` and an attribute `run`
+    or `qrels`."""
     return hasattr(value, "to_dict") and any(
         hasattr(value, name) and not callable(getattr(value, name)) for name in ("run", "qrels")
     )

@@ -74,8 +74,8 @@ def to_paper_latex(table: Table) -> str:
 
 @dataclass(frozen=True)
 class _Layout:
-    """How a part is set. wide: across both columns. size: index in SIZES. wrapped: points of the
-    wrapped columns."""
+    """Layout of one part of a table. wide: across both columns. size: index in SIZES. wrapped:
+    points of the wrapped columns."""
 
     wide: bool
     size: int

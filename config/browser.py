@@ -1,7 +1,7 @@
 """Find Debian's Chromium for the browser tests, or install it if possible (root, apt), including
 the headless shell, in which most tests run faster. No other browser is used.
 
-If it is missing, a conspicuous box says so. With CI=true this is an error.
+If it is missing, a conspicuous box reports it. With CI=true this is an error.
 """
 
 from __future__ import annotations

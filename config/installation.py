@@ -194,7 +194,7 @@ def sessions_page(request: SignedInRequest) -> HttpResponse:
 
 
 def _filter_tokens(tokens: QuerySet[ApiTokenRow], status: str) -> QuerySet[ApiTokenRow]:
-    """status: good or over."""
+    """Filter tokens by status: good (valid) or over (expired)."""
     over = Q(expires_at__lte=timezone.now())
     return tokens.filter(over) if status == "over" else tokens.exclude(over)
 

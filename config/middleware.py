@@ -103,8 +103,8 @@ class RejectNulInForms:
 
 
 class ContentSecurityPolicy:
-    """Set a policy without external sources and inline scripts or styles, and forbid shared caches,
-    except for static files, which set their own headers."""
+    """Set a content security policy that forbids external sources and inline scripts and styles,
+    and keep responses out of shared caches. Static files set their own headers."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

@@ -68,7 +68,7 @@ class ManagerForm(forms.Form):
 
 
 class UploadForm(forms.Form):
-    """How to read an uploaded file. `options()` returns the options for its kind."""
+    """Form for the options of an uploaded file. `options()` returns those of its kind."""
 
     kind = forms.ChoiceField(
         choices=[(RECOGNISE_KIND, _("Detect automatically")), *Upload.Kind.choices]

@@ -1,5 +1,5 @@
-"""What the page Quality says about agreement: the verdict, each annotator's share in it, and the
-table of all coefficients."""
+"""Agreement on the Quality page: the verdict, each annotator's effect on it, and the table of all
+coefficients."""
 
 from __future__ import annotations
 

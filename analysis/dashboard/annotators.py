@@ -1,4 +1,4 @@
-"""Comparison of each annotator's judgements with those of the other annotators."""
+"""Compare each annotator's judgements with those of the other annotators."""
 
 from __future__ import annotations
 

@@ -114,8 +114,8 @@ def filter_running(campaigns: Sequence[Campaign]) -> list[Campaign]:
 
 def filter_watched(campaigns: Sequence[Campaign]) -> list[Campaign]:
     """Return running campaigns, then those closed within WATCHED_AFTER_CLOSING without a later
-    release, because decisions about their quality are still open. The demo's example needs
-    nobody."""
+    release, because decisions about their quality are still open. The demo's example is left out,
+    because it needs no manager."""
     campaigns = [campaign for campaign in campaigns if not is_example(campaign)]
     since = timezone.now() - WATCHED_AFTER_CLOSING
     closed = [

@@ -1,4 +1,5 @@
-"""The to-do list by mail, at most once per day, to users who subscribed. An empty list is not sent."""
+"""Send the to-do list by email, at most once per day, to users who subscribed. An empty list is not
+sent."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def request_due_mails() -> list[Job]:
 
 @jobs.register_job_kind(TO_DO_MAIL_JOB, unit="people", figures=True, resumes=True)
 def send_to_do_mails(work: ClaimedJob) -> dict[str, Any]:
-    """Send the mails and report how many users got one and how many had an empty list."""
+    """Send the emails, and return how many users got one and how many had an empty list."""
     now, n_something, n_nothing = timezone.now(), 0, 0
     for profile in messages.get_due_to_do_mails(now):
         if not messages.claim_to_do_mail(profile, now):

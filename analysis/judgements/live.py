@@ -95,7 +95,8 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class CampaignSnapshot:
-    """A campaign's judgements and pairs at one moment, with cached results computed from them.
+    """A campaign's judgements and pairs at one point in time, with cached results computed from
+    them.
 
     audit: number of audited changes that may affect judgements. read_at: monotonic seconds.
     members: annotator index by row ID of the membership. settled: ID up to which no row can be

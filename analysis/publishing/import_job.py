@@ -1,4 +1,4 @@
-"""Import of uploaded releases and of judgements made elsewhere. An upload is deleted once a job has
+"""Import uploaded releases and judgements made in other tools. An upload is deleted once a job has
 imported it."""
 
 from __future__ import annotations

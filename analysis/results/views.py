@@ -186,8 +186,8 @@ def campaign_report(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def requires_results_link(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Wrap a view so that it gets the results link instead of its token. Responds with 410 for an
-    expired or unknown link, and with 429 for too many requests."""
+    """Wrap a view so that it receives the results link instead of its token. Responds with 410 for
+    an expired or unknown link, and with 429 for too many requests."""
 
     @wraps(view)
     def guarded(request: HttpRequest, token: str, **named: Any) -> HttpResponse:

@@ -1,5 +1,5 @@
-"""Stored studies for pages and API. Each is a row of reports whose file is the study's folder as a
-zip."""
+"""Stored studies for pages and API. Each is a `Report` whose file is the study's folder as a zip
+file."""
 
 from __future__ import annotations
 

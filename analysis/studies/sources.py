@@ -187,7 +187,7 @@ def _write_campaign_inputs(
         usual = parse_measures(str(keys_by_name(study)["measures"].default))
         made.value("measures", " ".join(map(str, limit_cutoffs(usual, campaign.judged_depth))))
     if "scale" not in made.keys and own[0].split(":")[1] == "graded" and len(own) == 1:
-        made.value("min_relevant", campaign.min_relevant)  # the campaign's minimum relevant grade
+        made.value("min_relevant", campaign.min_relevant)
     if (
         campaign.pool is not None and campaign.pool.depth is not None
     ):  # a pool from a file without ranks has no top ranks

@@ -113,7 +113,7 @@ class StudyContext:
 
     def _stored(self) -> InMemoryInputs | None:
         """Return the runs under the names of their systems, read once for all commands if they are
-        small enough for memory. None: commands read the files themselves."""
+        small enough for memory, or None if commands read the files themselves."""
         if not self.settings.values.get("runs"):
             return None
         if not self._fits_memory and not self.has("systems"):

@@ -279,7 +279,7 @@ class TopUpSerializer(StrictSerializer):
 
 
 class TopUp(GenericAPIView):
-    """Creation of a draft campaign for the pairs that a report on an unpooled run names, in their
+    """Create a draft campaign for the pairs that a report on an unpooled run lists, in their
     order."""
 
     serializer_class = TopUpSerializer

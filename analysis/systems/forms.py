@@ -91,8 +91,8 @@ class ReportForm(forms.Form):
             )
 
     def _add_qrels(self) -> None:
-        """Add the field of qrels, and if the kind needs them, those of click qrels or private
-        qrels."""
+        """Add the field for qrels, and if the kind of report needs them, the fields for click qrels
+        and private qrels."""
         own = list(self.own.items())
         named = {
             reference: f"{row.name} ({row.get_kind_display()}, {format_count(row.n_rows, 'pair')})"

@@ -1,5 +1,5 @@
-"""Computation of a report in pieces, which are rows that any worker can claim, compute and store.
-The result does not depend on which worker computes them.
+"""Compute a report in pieces, which are rows that any worker can claim, compute and store. The
+result does not depend on which worker computes them.
 
 The report's job creates the rows, computes pieces itself, waits for those of other workers, and
 combines the results. Pieces are claimed like jobs, by compare-and-set and with heartbeats. A piece

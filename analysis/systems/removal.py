@@ -1,4 +1,4 @@
-"""What the deletion of a report or study removes, for the confirmation."""
+"""List what the deletion of a report or study removes, for the confirmation page."""
 
 from __future__ import annotations
 

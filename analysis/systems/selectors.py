@@ -83,7 +83,7 @@ def list_related_reports(report: Report) -> list[dict[str, Any]]:
 
 
 def list_report_files(reports: QuerySet[Report]) -> list[str]:
-    """Return the names of the files in the storage."""
+    """Return the storage names of the reports' files."""
     return [name for files in reports.values_list("files", flat=True) for name in files.values()]
 
 

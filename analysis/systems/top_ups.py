@@ -48,8 +48,8 @@ def create_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:
     order.
 
     n: by default all pairs that the report suggests. Scale, rules and guidelines are copied from
-    the report's campaign. Refused if nothing is unjudged, or if the report already has a top-up
-    campaign.
+    the report's campaign. Raises Refused if nothing is unjudged, or if the report already has a
+    top-up campaign.
     """
     result = ordered_result(report)
     if not KINDS[report.kind].topped_up or result is None:
@@ -176,7 +176,8 @@ def request_follow_up_reports() -> list[Job]:
             try:
                 job = reports.rerun_report(report, user=report.created_by).job
             except Refused:
-                continue  # a run or the qrels have been deleted, which is reported when a user computes again
+                # A run or the qrels were deleted, which is reported when a user reruns the report.
+                continue
             Report.objects.filter(pk=pk).update(parameters={**report.parameters, "followed": True})
             asked += [job] if job is not None else []
     return asked

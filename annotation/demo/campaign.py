@@ -1,4 +1,4 @@
-"""Creation of the demo: its data files are written, and a campaign file imports them."""
+"""Create the demo: write its data files, and import them with a campaign file."""
 
 from __future__ import annotations
 

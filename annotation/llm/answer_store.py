@@ -90,7 +90,7 @@ class AnswerStore:
             self._write({"asked": key})
 
     def failed(self, key: str, trouble: str) -> None:
-        """Does nothing: the report of the run counts failures, and the file keeps only that the
+        """Do nothing. The report of the run counts failures, and the file only records that the
         call was made."""
 
     def answer(self, key: str, row: Mapping[str, Any]) -> None:

@@ -1,5 +1,5 @@
-"""Labelling of many pairs by an LLM judge: parallel calls within limits of rate and cost. Every
-call is counted, and no answered call is repeated.
+"""Label many pairs with an LLM judge: parallel calls within rate and cost limits. Every call is
+counted, and no answered call is repeated.
 
     report = label_pairs(pairs, plan, store)     skips pairs that the store has answers for
 """
@@ -195,7 +195,7 @@ class _Labeller:
         told: Callable[[], None],
         stop: threading.Event,
     ) -> None:
-        """end: start no further call. stop: abandon running calls, too."""
+        """stop: abandons running calls as well, while `end` only prevents further ones."""
         self.plan, self.store, self.told, self.stop = plan, store, told, stop
         self.report, self.lock, self.end = LabellingReport(), threading.Lock(), threading.Event()
         self.next_at = 0.0

@@ -38,7 +38,7 @@ class CallFailure(StrEnum):
 
 class CallFailed(Exception):
     """A call failed. wait: seconds that the endpoint requests before the next call, None if
-    unknown. final: a repetition would fail, too (wrong key, unknown model)."""
+    unknown. final: a repetition would fail as well (wrong key, unknown model)."""
 
     def __init__(
         self,
@@ -153,8 +153,8 @@ class _WatchedSocket(io.RawIOBase):
             left = left[self._retry_until_ready(partial(self.socket.send, left)) :]
 
     def close(self) -> None:
-        """Does nothing: http.client closes the socket before the answer is read completely. The
-        code that connected closes it."""
+        """Do nothing, because http.client closes the socket before the answer is read completely.
+        The code that connected closes it."""
 
 
 def _make_failure(status: int, retry_after: str | None) -> CallFailed:

@@ -207,13 +207,13 @@ class Campaign(models.Model):
 
     @property
     def judged_to(self) -> int | None:
-        """The level (rank) down to which pairs are judged, None for the whole pool."""
+        """Return the level (rank) down to which pairs are judged, None for the whole pool."""
         return None if self.least_priority is None else self.level_of(self.least_priority)
 
     @property
     def judged_depth(self) -> int | None:
-        """The rank down to which documents of the pooled runs are judged. None for pools without
-        ranks or with stages."""
+        """Return the rank down to which documents of the pooled runs are judged. None for pools
+        without ranks or with stages."""
         if self.pool is None or self.pool.depth is None or self.pool.is_staged:
             return None
         return self.pool.depth if self.judged_to is None else self.judged_to

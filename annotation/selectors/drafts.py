@@ -188,7 +188,7 @@ def capacity_warning(campaign: Campaign, needed: int) -> str:
         campaign.memberships.filter(role=Membership.Role.ANNOTATOR, status=Membership.Status.ACTIVE)
     )
     for one in annotators:
-        one.campaign = campaign  # the campaign's target and limit, unless they have their own
+        one.campaign = campaign  # provides the target and limit of annotators without their own
     bounds = [
         (None if campaign.continue_after_target else one.goal, one.day_limit) for one in annotators
     ]

@@ -79,8 +79,8 @@ def oidc_ask(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def oidc_back(request: HttpRequest) -> HttpResponse:
-    """Sign in after the provider's redirect, with a code for the state in the session. It can be
-    used once."""
+    """Complete the sign-in after the provider's redirect. Each state in the session can be used
+    once."""
     if not settings.OIDC_ISSUER:
         raise Http404
     states: dict[str, Any] = request.session.get("oidc_states", {})

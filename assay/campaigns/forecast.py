@@ -34,10 +34,10 @@ class Forecast:
     end. late is None if more than two years from now. per_day: judgements per working day, None if
     unknown. reason: why there is no forecast, or what the forecast does not take into account.
     possible_from: without a forecast, the minute from which the history is long enough, or None if
-    it is already or there are no judgements yet. n_short: number of judgements missing to
-    LEAST_JUDGEMENTS within the last LEAST_DAYS. is_vague: whether the prediction interval is too
-    wide to plan by. trend: relative change of the pace per working day, None if it is not
-    significant.
+    it already is long enough or there are no judgements yet. n_short: number of judgements still
+    needed to reach LEAST_JUDGEMENTS within the last LEAST_DAYS. is_vague: whether the prediction
+    interval is too wide to plan by. trend: relative change of the pace per working day, None if it
+    is not significant.
     """
 
     expected: float | None = None
@@ -79,7 +79,7 @@ class Forecaster:
     @classmethod
     def of(cls, moments: NDArray[np.float64], *, now: float, zone: tzinfo = UTC) -> Forecaster:
         """Create a forecaster. moments: float64 (n), NaN and times after `now` are ignored. zone:
-        of the campaign's calendar days."""
+        time zone of the campaign's calendar days."""
         past = moments[moments <= now]  # NaN compares as false
         if not len(past):
             return cls(past, now, zone, 0, float(LEAST_DAYS), False, None)
@@ -145,8 +145,8 @@ class Forecaster:
         return f"Fewer than {LEAST_JUDGEMENTS} judgements in the last two working days."
 
     def _missing_for_one(self, remaining: float) -> tuple[float | None, int]:
-        """Return (possible_from, n_short) of `Forecast`. There is no time if a forecast would need
-        more judgements than remain."""
+        """Return (possible_from, n_short) of `Forecast`. possible_from is None if a forecast would
+        need more judgements than remain."""
         n_short = max(0, LEAST_JUDGEMENTS - self.lately)
         if remaining < max(n_short, 1):
             return None, 0

@@ -34,7 +34,7 @@ class TopicSeconds(NamedTuple):
 
 
 class RankCoverage(NamedTuple):
-    """Numbers of pairs of the pool whose best rank is this one."""
+    """Numbers of pairs whose best rank in the pool is a given rank."""
 
     pairs: int
     judged: int

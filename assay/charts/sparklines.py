@@ -1,5 +1,5 @@
-"""Charts that fit into a table cell: no axes. Screen readers and the cells next to them give the
-numbers as text."""
+"""Charts without axes that fit into a table cell. The numbers are available as text for screen
+readers and in the adjacent cells."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What all commands on plain files share: JSON or tables as output, exit status 2 for invalid
-input, complete output files or none, a seed, and progress on standard error.
+"""Base of all commands on files: JSON or tables as output, exit status 2 for invalid input,
+complete output files or none, a seed, and progress on standard error.
 
 Nothing here imports Django, so that commands on files start quickly. Only `--campaign` loads it
 (`stored_campaigns`).

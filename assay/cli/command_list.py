@@ -110,8 +110,8 @@ FILE_COMMAND_BASES = {"FileCommand", "PiecewiseCommand", "CampaignCommand", "ByT
 
 
 class CommandHelp(NamedTuple):
-    """What a command's file states. module: its dotted name. help: one sentence. on_files: whether
-    the command runs without Django."""
+    """Description of a command, from its file. module: its dotted name. help: one sentence.
+    on_files: whether the command runs without Django."""
 
     name: str
     module: str

@@ -176,7 +176,8 @@ def find_largest_change(changes: Iterable[float | None]) -> float | None:
 
 
 def as_json(result: Reusability) -> dict[str, Any]:
-    """Return lists and numbers with the field names of the command's JSON output. NaN stays."""
+    """Return the result as lists and numbers under the names of the command's JSON output. NaN is
+    kept."""
     names = [str(measure) for measure in result.measures]
 
     def by_measure(values: NDArray[np.float64]) -> dict[str, float]:

@@ -330,7 +330,8 @@ def fit_line(overlaps: Sequence[Fraction], probability: NDArray[np.float64]) -> 
 
 
 def as_json(result: StabilityResult) -> dict[str, Any]:
-    """Return lists and numbers with the field names of the command's JSON output. NaN stays."""
+    """Return the result as lists and numbers under the names of the command's JSON output. NaN is
+    kept."""
     names = [str(measure) for measure in result.measures]
     return {
         "element": result.element,

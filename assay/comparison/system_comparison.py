@@ -351,7 +351,7 @@ def compute_power(difference: float, sd: float, n: int, *, alpha: float) -> floa
         return 1.0  # the distribution cannot be computed there and is not needed
     other_side = (
         scipy.special.nctdtr(n - 1, shift, -critical) if shift < 5 else 0.0
-    )  # below 1e-11, and not computable further out
+    )  # from 5 on it is below 1e-11 and cannot be computed reliably
     return float(1 - scipy.special.nctdtr(n - 1, shift, critical) + other_side)
 
 

@@ -120,8 +120,8 @@ def merge_unjudged(runs: Sequence[Sequence[TopicTop]], cutoff: int | None) -> li
 
 
 def add_later_judgements(qrels: QrelsColumns, later: Sequence[QrelsColumns]) -> QrelsColumns:
-    """Return the qrels with later judgements of pairs that had no grade. Existing grades and topics
-    stay."""
+    """Return the qrels with later judgements of pairs that had no grade. Existing grades are kept,
+    and topics that the qrels lack are ignored."""
     grades: dict[tuple[str, str], int] = {}
     for one in (qrels, *later):
         for index, topic in enumerate(one.topics):
@@ -301,8 +301,7 @@ class UniqueDocumentGrades:
     """Grades of the judged documents that only one group had in its top k, for the best ranks 1-3
     and 4-k.
 
-    grades, relevant: sums of grades and numbers of relevant documents. numbers: numbers of
-    documents.
+    grades: sums of grades. relevant: numbers of relevant documents. numbers: numbers of documents.
     """
 
     grades: tuple[float, float]

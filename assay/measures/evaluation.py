@@ -321,8 +321,8 @@ def ratio_or_zero(numerator: NDArray[np.generic], denominator: NDArray[np.generi
 def _average_precision(
     ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None
 ) -> Floats:
-    """Mean over the topic's relevant documents of the precision at their ranks, with 0 for
-    documents not retrieved down to the cutoff."""
+    """Return average precision: the mean over the topic's relevant documents of the precision at
+    their ranks, with 0 for documents not retrieved down to the cutoff."""
     topic, rank = ranking.relevant(level)
     precision = rank_within_topic(topic) / rank
     if cutoff is not None:

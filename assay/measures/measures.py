@@ -303,7 +303,7 @@ def _fold_name(name: str) -> str:
 
 
 def _families_by_name() -> dict[str, str]:
-    """Return the family of each name."""
+    """Return the measure family by folded name or alias."""
     return ALIASES | {_fold_name(family): family for family in FAMILIES}
 
 

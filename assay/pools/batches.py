@@ -123,14 +123,14 @@ def _rank_within_topics(features: RankFeatures, value: Floats, given: Flags) -> 
 
 
 def _equal_topic_quotas(features: RankFeatures, value: Floats, given: Flags, room: int) -> Ints:
-    """Return the same number for each topic, at least one."""
+    """Return the best remaining pairs of each topic, the same number per topic and at least one."""
     free, place = _rank_within_topics(features, value, given)
     return free[place < max(1, room // max(features.n_topics, 1))]
 
 
 def _equal_share_quotas(features: RankFeatures, value: Floats, given: Flags, room: int) -> Ints:
-    """Return numbers such that all topics have nearly the same share of their pairs: each step goes
-    to the topic with the smallest share."""
+    """Return the best remaining pairs, chosen so that all topics have nearly the same share of
+    their pairs: the next pair comes from the topic with the smallest share."""
     free, place = _rank_within_topics(features, value, given)
     sizes = np.bincount(features.topic, minlength=features.n_topics)
     had = np.bincount(features.topic[given], minlength=features.n_topics)
@@ -142,7 +142,8 @@ def _equal_share_quotas(features: RankFeatures, value: Floats, given: Flags, roo
 
 
 def _order_in_blocks(topic: Ints, picked: Ints, chance: np.random.Generator) -> Ints:
-    """Return topics in random order, and pairs in random order within their topic."""
+    """Return the positions of the pairs with topics in random order, and pairs in random order
+    within their topic."""
     by_pair = np.argsort(picked)
     topics = np.unique(topic)
     block = np.empty(len(topics), np.int64)

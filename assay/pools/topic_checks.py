@@ -33,7 +33,7 @@ BOOLEAN_OPERATORS = frozenset(("and", "or", "not"))
 
 
 class MatchLevel(StrEnum):
-    """How similar two texts must be for the later one to be proposed."""
+    """Required similarity of two texts for the later one to be proposed for removal."""
 
     EXACT = "exact"
     PUNCTUATION = "punctuation"

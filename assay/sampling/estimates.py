@@ -322,8 +322,8 @@ def _inferred_ndcg(
 
 
 def _stepped_ideal_dcg(n_of_grade: Floats, deepest: int) -> Floats:
-    """Ideal DCG of sample_eval: each grade begins at a fractional rank and continues in whole
-    steps."""
+    """Return the ideal DCG of sample_eval: each grade begins at a fractional rank and continues in
+    whole steps."""
     ideal = np.zeros(len(n_of_grade))
     for topic, counts in enumerate(n_of_grade.tolist()):
         start = 0.0

@@ -71,7 +71,7 @@ def malformed_error(sentence: str) -> exceptions.ValidationError:
 
 
 def unavailable_response(error: Exception) -> Response | None:
-    """Return a 503 response if database or disk are unavailable, otherwise None."""
+    """Return a 503 response if the database or disk is unavailable, otherwise None."""
     said = unavailable_reason(error)
     if not said:
         return None

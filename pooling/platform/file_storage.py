@@ -37,7 +37,7 @@ CONNECT_SECONDS, READ_SECONDS = 3, 30
 
 
 class StoredFile(NamedTuple):
-    """changed_at: seconds since 1970."""
+    """A file in the file storage. changed_at: seconds since 1970."""
 
     name: str
     n_bytes: int

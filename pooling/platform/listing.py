@@ -197,8 +197,8 @@ class ListPage:
 
 
 class _WideRows:
-    """A QuerySet whose pages are selected by row ID, because databases carry whole rows, including
-    texts, through a sort."""
+    """A QuerySet whose pages are selected by row ID, because a database sorts whole rows, including
+    their texts."""
 
     def __init__(self, rows: QuerySet[Any]) -> None:
         self._rows = rows

@@ -28,7 +28,7 @@ def create_collection(
     text_format: str = "",
 ) -> Collection:
     """Create a collection managed by its creator. The slug is derived from the name unless given. A
-    taken slug gets a number."""
+    number is added to a slug that is taken."""
     if not name.strip():
         raise MalformedRequest(_("a collection needs a name"))
     wanted = slug or slugify(name)[:70] or "collection"

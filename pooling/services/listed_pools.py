@@ -29,8 +29,8 @@ def store_listed_pool(
     suggested: Mapping[str, Any] = MappingProxyType({}),
     user: Any,
 ) -> Pool:
-    """Store exactly these pairs in this order, in the caller's transaction. A taken name gets a
-    number.
+    """Store exactly these pairs in this order, in the caller's transaction. A number is added to a
+    name that is taken.
 
     Texts are linked by `link_stored_texts` and then by a job. source: short description of the
     pairs' origin. suggested: campaign settings that came with them.

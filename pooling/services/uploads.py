@@ -380,7 +380,8 @@ def open_upload(
     archives: bool = False,
     counted: bool = True,
 ) -> Iterator[Any]:
-    """Open the file's content. FormatErrors that leave the block get the text of their lines.
+    """Open the file's content. FormatErrors raised in the block get the text of the lines that they
+    name.
 
     archives: pass the path of a zip archive, which cannot be read sequentially. counted: count its
     lines as the job's progress.

@@ -1,1 +1,1 @@
-"""Template filters of the pooling pages."""
+"""Template tags and filters of the pooling pages."""

@@ -206,7 +206,7 @@ def _has_undo(request: HttpRequest, collection: Collection) -> bool:
 def _store_undo(
     request: HttpRequest, collection: Collection, decisions: dict[int, str], reasons: dict[int, str]
 ) -> None:
-    """decisions, reasons: what held before."""
+    """Keep the previous decisions and reasons in the session, for undo."""
     request.session[UNDO_KEY] = {
         "collection": collection.pk,
         "decisions": {str(pk): what for pk, what in decisions.items()},
@@ -215,7 +215,7 @@ def _store_undo(
 
 
 def _undo_decision(request: HttpRequest, collection: Collection) -> None:
-    """Takes the last decision back, once."""
+    """Undo the last decision, once."""
     if not _has_undo(request, collection):
         return
     last = request.session.pop(UNDO_KEY)

@@ -25,8 +25,8 @@ from pooling.services import file_recognition, uploads
 @login_required
 @require_POST
 def upload(request: HttpRequest, slug: str) -> HttpResponse:
-    """Take one file or several. Asked for JSON it answers {"jobs": [{"url", "fragment"}]} or
-    {"error"}; else it goes back to the page."""
+    """Store one or more files. A request for JSON gets {"jobs": [{"url", "fragment"}]} or
+    {"error"}, any other is redirected to the page."""
     collection = permissions.get_managed_collection(request, slug)
     try:
         uploads.check_upload_size(int(request.META.get("CONTENT_LENGTH") or 0), request.user)
@@ -94,7 +94,7 @@ def _receive_files(request: HttpRequest, collection: Collection) -> HttpResponse
 def _store_file(
     request: HttpRequest, collection: Collection, file: UploadedFile, form: UploadForm
 ) -> file_recognition.RecognisedUpload:
-    """Kept as the kind that the person says it is, or as what its content shows."""
+    """Store a file as the kind that the user chose, or as the kind recognised from its content."""
     kind, name = form.cleaned_data["kind"], file.name or ""
     if kind == file_recognition.RECOGNISE_KIND:
         return file_recognition.receive_recognised(
@@ -110,7 +110,8 @@ def _store_file(
 @login_required
 @require_POST
 def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """action: import (also as another kind, or under another tag), or discard."""
+    """Import or discard the upload. action: import (also as another kind, or under another tag), or
+    discard."""
     collection = permissions.get_managed_collection(request, slug)
     waiting = get_object_or_404(collection.uploads, pk=pk)
     try:
@@ -159,7 +160,7 @@ def decide_all(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def dismiss(request: HttpRequest, slug: str) -> HttpResponse:
-    """Put one refused file (job) out of sight, or without `job` all of them."""
+    """Hide the refused file of this job, or all refused files without `job`."""
     collection = permissions.get_managed_collection(request, slug)
     job = request.POST.get("job", "")
     uploads.dismiss_refused(collection, parse_row_id(job) if job else None)

@@ -32,7 +32,7 @@ SAVED_LABEL_KEY = "saved_label"
 
 @dataclass(frozen=True)
 class Opinion:
-    """One annotator's judgement with what tells how far to trust it.
+    """One annotator's judgement with evidence of its reliability.
 
     passages: marked texts. annotator: None for LLM judges and former members. doubt: flag of an
     annotator whose judgements look random.
@@ -118,8 +118,8 @@ def _adjudicate(request: SignedInRequest, campaign: Campaign, pair: Pair) -> Htt
 
 
 def _next_url(request: SignedInRequest, campaign: Campaign, pair: Pair) -> str:
-    """Return the address of the next pair to adjudicate. Without one, or if the pair is not in the
-    queue, it is that of the list."""
+    """Return the address of the next pair to adjudicate, or of the list if there is none or if the
+    pair is not in the queue."""
     queue = find_queue(request, campaign, get_snapshot(campaign), pair.pk)
     if queue.following is None:
         view = "adjudicated" if queue.place is None else queue.view

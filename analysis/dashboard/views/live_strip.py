@@ -66,9 +66,9 @@ NO_MOMENT = datetime.fromtimestamp(0, UTC)
 
 @dataclass(frozen=True)
 class Strip:
-    """The statistics in the strip.
+    """The statistics in the live strip of a campaign.
 
-    now: progress without its depths, with the forecast rounded to minutes. alpha: as from
+    now: progress with `depths` empty and the forecast rounded to minutes. alpha: as from
     `agreement_metrics.latest_alpha`.
     """
 

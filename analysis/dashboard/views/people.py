@@ -92,7 +92,7 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def needs_review(person: AnnotatorSummary) -> bool:
-    """Return whether a manager should look at the annotator."""
+    """Return whether a manager should review the annotator."""
     is_out = person.membership.status == Membership.Status.EXCLUDED
     return not is_out and (bool(person.flags) or person.waits)
 

@@ -1,4 +1,4 @@
-"""Import of a release: collection, topics, pool, and the closed campaign with its judgements. The
+"""Import a release: collection, topics, pool, and the closed campaign with its judgements. The
 import is complete or changes nothing.
 
 The imported judgements must reproduce the release's qrels byte for byte. Rows of other apps are
@@ -49,9 +49,9 @@ def import_release(
 ) -> Campaign:
     """Import a release and return its campaign.
 
-    user: becomes manager of the campaign and collection. step: called with what is done and a
-    count. Slugs that are taken get a number. Raises FormatError with the position of each problem,
-    and writes nothing then.
+    user: becomes manager of the campaign and collection. step: called with a description of the
+    step and a count. A number is added to slugs that are taken. Raises FormatError with the
+    position of each problem, in which case nothing is written.
     """
     try:
         with open_release(path, name=name) as release, transaction.atomic():

@@ -1,5 +1,5 @@
-"""Reading of untrusted releases. Nothing is unpacked to disk, and every problem is reported with
-its position.
+"""Read untrusted releases. Nothing is unpacked to disk, and every problem is reported with its
+position.
 
     # complete, all parts listed and checksums correct, otherwise FormatError
     with open_release(path, name="release.zip") as release:

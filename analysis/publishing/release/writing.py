@@ -1,4 +1,4 @@
-"""Writing of releases.
+"""Write releases.
 
 with open(path, "wb") as out:
     write_release(campaign, ReleasePlan("first", LabelChoices()), out)

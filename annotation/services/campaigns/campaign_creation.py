@@ -1,4 +1,4 @@
-"""Creation of whole campaigns, from a preset or as a copy of another campaign."""
+"""Create complete campaigns from a preset or as a copy of another campaign."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def start_campaign(
     qualification pairs, and an invitation link.
 
     settings, guidelines: override those of the preset. known, counts_as: see `add_known_pairs`.
-    Raises CampaignError, and then creates nothing.
+    Raises CampaignError, in which case nothing is created.
     """
     if not pool.n_pairs:
         raise CampaignError(_("The pool is still being built. Try again in a moment."))

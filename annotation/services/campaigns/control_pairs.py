@@ -120,7 +120,7 @@ def add_known_pairs(
 
     Judged pairs do not become qualification pairs. If the campaign had no qualification test, the
     default share to pass is set. Raises GradesInDoubt if a mapping is needed, and CampaignError if
-    no rows or too many rows match. Then nothing is changed.
+    no rows or too many rows match. In both cases nothing is changed.
     """
     n_given, rows = len(rows), _map_rows_to_scale(rows, campaign.grades, counts_as)
     with transaction.atomic():

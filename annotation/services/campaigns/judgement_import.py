@@ -1,4 +1,4 @@
-"""Import of external judgements as a closed campaign with annotators, times, order and grades.
+"""Import external judgements as a closed campaign with annotators, times, order and grades.
 
     campaign = import_judgements(judgements, ImportOptions(name="FiRA", ...), user=user)
 

@@ -44,8 +44,8 @@ def apply_decisions_to_campaigns(collection: Collection, user: Any) -> None:
 
 
 def withdraw_pairs(pool: Pool, entries: Sequence[int]) -> None:
-    """Delete the campaigns' pairs of these entries, with their leases and skips. Refused if one has
-    been judged or has a known grade."""
+    """Delete the campaigns' pairs of these entries, with their leases and skips. Raises Refused if
+    one has been judged or has a known grade."""
     for start in range(0, len(entries), BATCH):
         pairs = Pair.objects.filter(entry__in=entries[start : start + BATCH])
         judged = pairs.filter(judgements__isnull=False).distinct().count()
@@ -88,8 +88,8 @@ def log_renaming(thing: Run | Pool, before: str, user: Any) -> None:
 
 
 def _rename_related_run(run: Run, before: str) -> None:
-    """Rename the run in the LLM judges that list it as built with their model. Refused if a list
-    would become too long."""
+    """Rename the run in the LLM judges that list it as built with their model. Raises Refused if
+    the tag contains a comma or a list would become too long."""
     for judge in LlmJudge.objects.filter(campaign__collection=run.collection_id).exclude(
         related=""
     ):

@@ -28,9 +28,9 @@ def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
     """Delete a campaign with its memberships, judgements, reports and releases. Returns the number
     of judgements.
 
-    Collection, pool and accounts are kept. Refused while the campaign is open or paused, because
-    answers may still arrive. The audit log is deleted with the campaign, and the log records the
-    user who deleted it.
+    Collection, pool and accounts are kept. Raises CampaignError while the campaign is open or
+    paused, because answers may still arrive. The audit log is deleted with the campaign, and the
+    log records the user who deleted it.
     """
     name, slug = campaign.name, campaign.slug
     with transaction.atomic():

@@ -126,7 +126,7 @@ def request_additional_judgement(
     def ask(pair: Pair, n: int) -> None:
         pair.asked_more = (
             max(slots.needed_judgements(pair, n), pair.counted) + 1 - n
-        )  # even if it now has more than the campaign's number
+        )  # even if the pair already has more judgements than the campaign requires
 
     return _change_needed(campaign, ids, ask, back=False, actor=actor)
 

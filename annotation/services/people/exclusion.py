@@ -145,8 +145,8 @@ def include_annotator(
 def pause_annotator(
     annotator: Membership, *, reason: str, actor: User | None, now: datetime | None = None
 ) -> None:
-    """Stop assigning pairs to the annotator until resumed. A reason is required, because the
-    annotator sees it."""
+    """Stop assigning pairs to the annotator until a manager resumes them. A reason is required,
+    because the annotator sees it."""
     if not reason.strip():
         raise CampaignError(_("Enter a reason. The annotator will see it."))
     _change_status(

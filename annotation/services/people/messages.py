@@ -162,8 +162,7 @@ def get_annotators(campaign: Campaign) -> QuerySet[Membership]:
 def request_reminders(
     campaign: Campaign, memberships: Iterable[Membership], text: str, *, address: str, actor: User
 ) -> Job:
-    """Return the job that sends reminders. Raises CampaignError, also if no annotator would get
-    one."""
+    """Return the job that sends reminders. Raises CampaignError if no annotator would get one."""
     memberships = list(memberships)
     if not preview_reminders(campaign, memberships, text, address=address).ready:
         raise CampaignError(_("None of these annotators would receive an email."))

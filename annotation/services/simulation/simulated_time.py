@@ -27,8 +27,8 @@ from annotation.services.simulation.annotators import (
 )
 
 MAX_SESSION = timedelta(minutes=50)
-SESSIONS_PER_DAY = 3  # minimum number of sittings for each annotator's share of the work
-PAUSES = 14  # mean length of a pause, in sittings
+SESSIONS_PER_DAY = 3  # minimum number of sessions for each annotator's share of the work
+PAUSES = 14  # mean length of a pause, in sessions
 EVENTS_PER_TRANSACTION = 50
 
 
@@ -46,9 +46,9 @@ def run_directly(
     """Judge until no pairs are left or `most` judgements are made, in simulated time from `start`
     to the present.
 
-    Annotators work in sittings of at most 50 minutes with pauses between them. Leases of dropouts
-    expire in simulated time, so other annotators get their pairs. The time of arrival is simulated,
-    too. told: called with the number of judgements from time to time.
+    Annotators work in sessions of at most 50 minutes with pauses between them. Leases of dropouts
+    expire in simulated time, so other annotators get their pairs. The time of arrival is simulated
+    as well. told: called with the number of judgements from time to time.
     """
     began = time.monotonic()
     agenda = _Agenda(

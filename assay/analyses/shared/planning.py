@@ -1,4 +1,5 @@
-"""What `plan study` computes in addition to sample sizes: label noise, and pools of other depths.
+"""Effects of label noise and of other pool depths, which `plan study` computes in addition to
+sample sizes.
 
 compute_label_noise(noisy, counting, ...)            by measure
 compute_depths(qrels, runs, measures, depths, ...)   by measure and depth

@@ -30,7 +30,7 @@ class RunFiles(CheckedOptions):
 
 @dataclass(frozen=True)
 class RunReading(RunFiles):
-    """How run files are read, and which grades are relevant."""
+    """Options for reading run files, and the minimum relevant grade."""
 
     min_relevant: int = option(
         1,
