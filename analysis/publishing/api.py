@@ -20,6 +20,7 @@ from analysis.models import Recipe, Release
 from analysis.publishing import exports, payment, recipes
 from analysis.publishing.forms import ChoicesForm, ExportOptionsForm
 from analysis.publishing.release.parts import ReleasePlan
+from annotation.api.campaigns import is_requested
 from annotation.api.refusals import to_api_exception
 from annotation.core.audit_actions import AuditAction
 from annotation.permissions import get_managed_campaign, get_person
@@ -77,7 +78,7 @@ CHOICE_PARAMETERS = [
         str,
         many=True,
         enum=list(JudgeKind),
-        description="annotator types (default: person and simulated)",
+        description="annotator types (default: human and simulated)",
     ),
     OpenApiParameter("without_gold", bool, description="leave out gold pairs"),
 ]
@@ -153,6 +154,8 @@ class ExportFile(APIView):
         export = exports.find_export(name)
         if export is None:
             raise Http404("Unknown export.")
+        for flag in ("without_gold", "comments", "spreadsheet"):
+            is_requested(request, flag)  # a form takes any text for yes
         form = ExportOptionsForm(request.query_params, campaign=campaign)
         raise_if_invalid(form)
         try:

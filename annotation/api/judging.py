@@ -30,6 +30,7 @@ from annotation.services.judging import assignment, leases
 from annotation.services.judging import submission as judging
 from annotation.services.judging.statements import defer_disk_sync
 from annotation.services.people import participation
+from pooling.api.bodies import TextField
 from pooling.api.lists import read_integer
 from pooling.api.parsers import JsonBody
 from pooling.api.problems import problem_response
@@ -116,7 +117,7 @@ class NumberSerializer(serializers.Serializer):
 
 class FeedbackSerializer(serializers.Serializer):
     score = serializers.ChoiceField(choices=Feedback.Score.choices)
-    text = serializers.CharField(allow_blank=True, default="", max_length=10_000)
+    text = TextField(allow_blank=True, default="", max_length=10_000)
 
 
 @cache

@@ -78,7 +78,7 @@ class Command(DatabaseCommand):
             "--annotators",
             choices=[kind.value for kind in JudgeKind],
             default="human",
-            help="type of the annotators (default: person)",
+            help="type of the annotators (default: human)",
         )
         parser.add_argument(
             "--user",
