@@ -25,9 +25,8 @@ class CampaignPoolForm(forms.Form):
     def __init__(self, campaign: Campaign, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         chosen: Any = self.fields["pool"]  # a field with a queryset
-        chosen.queryset = Pool.objects.filter(
-            collection=campaign.collection, n_pairs__gt=0
-        )  # a pool that is being built has no pairs yet
+        # a pool that is being built has no pairs yet
+        chosen.queryset = Pool.objects.filter(collection=campaign.collection, n_pairs__gt=0)
 
 
 class SettingsGroup(NamedTuple):

@@ -76,9 +76,8 @@ class KnownPairsFields(forms.Form):
             "explanation; or qrels."
         ),
     )
-    known_text = forms.CharField(
-        required=False, strip=False
-    )  # rows of a file uploaded earlier, kept while the page asks for their grades
+    # rows of a file uploaded earlier, kept while the page asks for their grades
+    known_text = forms.CharField(required=False, strip=False)
     n_gold = forms.IntegerField(
         label=_("Gold questions"),
         min_value=0,
@@ -208,9 +207,8 @@ class NewCampaignForm(KnownPairsFields):
         required=False,
         help_text=_("Judgements. Enter 0 for no target."),
     )
-    values_of = forms.CharField(
-        required=False, widget=forms.HiddenInput
-    )  # the preset whose values the page shows
+    # the preset whose values the page shows
+    values_of = forms.CharField(required=False, widget=forms.HiddenInput)
     deadline = MomentField(
         required=False, help_text=_("In your time zone. Leave empty for no deadline.")
     )

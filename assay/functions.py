@@ -230,9 +230,8 @@ def _store_inputs(
             places[name] = []
             for key, one in value.items():
                 path = f"{name}/{key}"
-                if name == "llm_labels" and is_path(
-                    one
-                ):  # read from the file, which may have confidences
+                if name == "llm_labels" and is_path(one):
+                    # read from the file, which may have confidences
                     path = str(one)
                 else:
                     qrels[path] = read_judged_qrels(one, str(key), command=command)

@@ -115,16 +115,14 @@ def list_models() -> list[type[Model]]:
 def _copy_all(say: Callable[[str], None]) -> int:
     moved = 0
     models = list_models()
-    with transaction.atomic(
-        using=NEW
-    ):  # foreign keys are checked at commit, so tables may be copied in any order
+    with transaction.atomic(using=NEW):
+        # foreign keys are checked at commit, so tables may be copied in any order
         tables = ", ".join(
             connections[NEW].ops.quote_name(model._meta.db_table) for model in models
         )
         with connections[NEW].cursor() as cursor:
-            cursor.execute(
-                f"TRUNCATE {tables}"
-            )  # content types and permissions, which `migrate` has created
+            # content types and permissions, which `migrate` has created
+            cursor.execute(f"TRUNCATE {tables}")
         for model in models:
             n = _copy_table(model)
             moved += n

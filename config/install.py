@@ -60,9 +60,8 @@ def has_module(module: str) -> bool:
 
 
 def run_silently(command: "list[str]") -> bool:
-    environment = dict(
-        os.environ, UV_SYSTEM_CERTS="1"
-    )  # use the system's certificates as pip does, for companies with their own certificate authority
+    # use the system's certificates as pip does, for companies with their own certificate authority
+    environment = dict(os.environ, UV_SYSTEM_CERTS="1")
     return (
         subprocess.run(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT, env=environment

@@ -94,9 +94,8 @@ class RejectNulInForms:
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, *_view: Any) -> HttpResponse | None:
-        fields: QueryDict = (
-            request.__dict__.get("_post") or QueryDict()
-        )  # not request.POST, which would read a body that the view reads as a stream
+        # not request.POST, which would read a body that the view reads as a stream
+        fields: QueryDict = request.__dict__.get("_post") or QueryDict()
         if any("\0" in value for name in fields for value in [name, *fields.getlist(name)]):
             return errors.bad_request(request, BadRequest("a NUL in a form"))
         return None

@@ -12,9 +12,8 @@ DATA_DIR = Path(
     env.text("DATA_DIR") or (BASE_DIR / "var" if IN_CHECKOUT else env.user_folder())
 ).resolve()
 COMMAND = ".venv/bin/python manage.py" if IN_CHECKOUT else "assay"
-BEFORE_COMMANDS = env.format_shell_variables(
-    "DATA_DIR"
-)  # the command that users of this installation type
+# the command that users of this installation type
+BEFORE_COMMANDS = env.format_shell_variables("DATA_DIR")
 DATABASE_GIVEN = bool(env.text("DATABASE_URL"))
 DEBUG = env.flag("DEBUG")
 SECRET_KEY = env.secret_key(DATA_DIR)
@@ -93,12 +92,10 @@ TEMPLATES = [
     },
 ]
 
-POOLER = env.flag(
-    "POOLER"
-)  # for a pooler such as PgBouncer: no server-side cursors and no prepared statements
-QUERY_SECONDS = env.number(
-    "QUERY_SECONDS", 0
-)  # per statement; the web server sets its own limit (config/wsgi.py)
+# for a pooler such as PgBouncer: no server-side cursors and no prepared statements
+POOLER = env.flag("POOLER")
+# per statement; the web server sets its own limit (config/wsgi.py)
+QUERY_SECONDS = env.number("QUERY_SECONDS", 0)
 JUDGEMENT_WAIT_SECONDS = env.number("JUDGEMENT_WAIT_SECONDS", 4, least=1, most=15)
 DATABASES = {
     "default": databases.database_settings(
@@ -156,16 +153,14 @@ STORAGES = {
         else "config.storage.StaticFilesStorage"
     },
 }
-MEDIA_ROOT = (
-    DATA_DIR / "files"
-)  # never served by URL: every download goes through a view that checks permissions
+# never served by URL: every download goes through a view that checks permissions
+MEDIA_ROOT = DATA_DIR / "files"
 FILE_UPLOAD_TEMP_DIR = None
 FILE_UPLOAD_PERMISSIONS = 0o600
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5_000_000
 MAX_UPLOAD_BYTES = env.number("MAX_UPLOAD_MB", 4096, least=1) * 1_000_000
-WAITING_BYTES_PER_PERSON = (
-    env.number("MAX_WAITING_MB", 20_480) * 1_000_000
-)  # 0 for no limit, here and in the next line
+# 0 for no limit, here and in the next line
+WAITING_BYTES_PER_PERSON = env.number("MAX_WAITING_MB", 20_480) * 1_000_000
 JOBS_PER_PERSON = env.number("JOBS_PER_PERSON", 500)
 JOB_IDLE_SECONDS = env.number("JOB_IDLE_SECONDS", 7200)  # 0 for no limit
 MAX_UNPACKED_BYTES = env.number("MAX_UNPACKED_MB", 65536, least=1) * 1_000_000
@@ -237,9 +232,8 @@ single_sign_on.check_settings(
     secret=OIDC_RP_CLIENT_SECRET,
 )
 
-BROKER_URL = env.text(
-    "BROKER_URL"
-)  # empty for a worker without Celery (pooling/worker_processes.py)
+# empty for a worker without Celery (pooling/worker_processes.py)
+BROKER_URL = env.text("BROKER_URL")
 WORKER_APP = "config.celery.app"
 CELERY_BROKER_URL = BROKER_URL
 CELERY_TASK_IGNORE_RESULT = True
@@ -266,9 +260,8 @@ EMAIL_USE_TLS = env.flag("EMAIL_TLS")
 EMAIL_TIMEOUT = 10  # otherwise an unresponsive mail server would block a thread per sign-in link
 DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "assay@localhost")
 
-LLM_ENDPOINTS = env.endpoints(
-    "LLM_ENDPOINTS"
-)  # address -> variable with its key; pages cannot use other addresses
+# address -> variable with its key; pages cannot use other addresses
+LLM_ENDPOINTS = env.endpoints("LLM_ENDPOINTS")
 METRICS_TOKEN = env.text("METRICS_TOKEN")
 LOGGING = logs.logging_settings(
     env.text("LOG_LEVEL", "WARNING").upper(),

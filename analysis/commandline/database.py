@@ -53,7 +53,6 @@ def open_database_snapshot() -> Iterator[None]:
     try:
         yield
     finally:
-        with suppress(
-            DatabaseError
-        ):  # the connection was lost during the computation, but the result is complete
+        with suppress(DatabaseError):
+            # the connection was lost during the computation, but the result is complete
             opened.__exit__(None, None, None)

@@ -108,9 +108,8 @@ def quantiles_by_group(
     known = ~np.isnan(values)
     values, group = values[known], group[known]
     order = np.argsort(values)
-    narrow = group[order].astype(
-        np.uint16 if n_groups < 2**16 else np.int64
-    )  # numpy sorts 16-bit integers with a fast radix sort
+    # numpy sorts 16-bit integers with a fast radix sort
+    narrow = group[order].astype(np.uint16 if n_groups < 2**16 else np.int64)
     values = values[order[np.argsort(narrow, kind="stable")]]
     n = np.bincount(group, minlength=n_groups)
     first = np.cumsum(n) - n

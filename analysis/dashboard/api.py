@@ -163,9 +163,8 @@ class ToDoOfPerson(APIView):
     @extend_schema(operation_id="to_do", responses=ToDoListSerializer)
     def get(self, request: Request) -> Response:
         """Return the to-do list of the campaigns that the user manages, as on Home."""
-        items, asked = get_to_do_list(
-            cast("User", request.user)
-        )  # the permission check has refused anonymous users
+        # the permission check has refused anonymous users
+        items, asked = get_to_do_list(cast("User", request.user))
         for job in asked:
             tasks.send(job)
         return Response(ToDoListSerializer({"items": items}).data)

@@ -216,9 +216,8 @@ def list_planning_options(
         why = _("No forecast yet, so options cannot be compared. %(since)s") % {
             "since": when_forecast_possible(ahead) or ahead.reason
         }
-    deeper = [
-        option for option in to_depths if option.after.missing > now.missing
-    ]  # managers can always restore skipped levels
+    # managers can always restore skipped levels
+    deeper = [option for option in to_depths if option.after.missing > now.missing]
     return now, deeper, "" if deeper else why
 
 

@@ -188,13 +188,11 @@ def _write_campaign_inputs(
         made.value("measures", " ".join(map(str, limit_cutoffs(usual, campaign.judged_depth))))
     if "scale" not in made.keys and own[0].split(":")[1] == "graded" and len(own) == 1:
         made.value("min_relevant", campaign.min_relevant)
-    if (
-        campaign.pool is not None and campaign.pool.depth is not None
-    ):  # a pool from a file without ranks has no top ranks
+    if campaign.pool is not None and campaign.pool.depth is not None:
+        # a pool from a file without ranks has no top ranks
         made.file("pool", "pool.tsv", lambda out: out.writelines(iterate_pool_lines(campaign)))
-    if select_click_references(
-        campaign, given
-    ):  # a release has no clicks and hence no contradictions
+    if select_click_references(campaign, given):
+        # a release has no clicks and hence no contradictions
         made.one_of_files(
             "document_texts",
             "documents.jsonl.gz",

@@ -426,9 +426,8 @@ def add_score_bounds(
         > MAX_COMBINATIONS
     ):
         return "too many documents are unjudged to compute them here; use the report Scores of runs"
-    together = merge_unjudged(
-        list(tops.values()), measure.cutoff
-    )  # an unjudged document that is relevant adds to the number of relevant documents of every run
+    # an unjudged document that is relevant adds to the number of relevant documents of every run
+    together = merge_unjudged(list(tops.values()), measure.cutoff)
     for one, mine in zip(systems, together, strict=True):
         bounds = compute_bounds(mine, measure, level=level, highest=highest)
         if len(bounds.low):

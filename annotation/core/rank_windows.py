@@ -51,9 +51,8 @@ class BandSlots:
             self.by_band[compute_band(entry.priority, highest=highest, width=width)][
                 entry.topic
             ].append(place)
-        self.started: dict[int, set[int]] = defaultdict(
-            set
-        )  # rank window -> positions of pairs with a judgement and a free slot
+        # rank window -> positions of pairs with a judgement and a free slot
+        self.started: dict[int, set[int]] = defaultdict(set)
         self.band = [
             compute_band(entry.priority, highest=highest, width=width) for entry in entries
         ]

@@ -50,9 +50,8 @@ class AnswerStore:
     def _load(self) -> None:
         content = Path(self.path).read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(
-            content
-        ):  # an incomplete line that was being written when the program ended
+        if len(whole) < len(content):
+            # an incomplete line that was being written when the program ended
             os.ftruncate(self.file, len(whole))
         for number, line in enumerate(whole.splitlines(), start=1):
             try:

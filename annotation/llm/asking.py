@@ -213,9 +213,8 @@ class _Labeller:
             start = time.monotonic()
             try:
                 said = self.plan.endpoint.complete(messages, idempotency_key=key, stop=self.stop)
-            except (
-                CallStopped
-            ):  # the store has the call, so that the next run repeats it with the same key
+            except CallStopped:
+                # the store has the call, so that the next run repeats it with the same key
                 break
             except CallFailed as error:
                 with self.lock:

@@ -330,9 +330,8 @@ def get_active_leases(annotator: Membership) -> list[ActiveLease]:
     }
     leases_in_hand: list[ActiveLease] = []
     later: Counter[int] = Counter()  # later leases of each topic
-    follow: Counter[int] = (
-        Counter()
-    )  # following pairs of each topic, from the nearest, which may be in a lower rank window
+    # following pairs of each topic, from the nearest, which may be in a lower rank window
+    follow: Counter[int] = Counter()
     for order, token, served_at, expires_at, why, topic, skipped, n_free, *shown in reversed(
         fetch_rows(ACTIVE_LEASES_SQL, values)
     ):

@@ -216,9 +216,8 @@ def get_known_scores(campaign: Campaign) -> dict[int, dict[str, QualificationSco
     ids = sorted(pairs)
     sums: dict[tuple[int, str], list[int]] = {}
     right, exact = _count_correct_and_exact(campaign)
-    for start in range(
-        0, len(ids), BATCH
-    ):  # starts from the pairs, because they are few compared with all judgements
+    for start in range(0, len(ids), BATCH):
+        # starts from the pairs, because they are few compared with all judgements
         rows = Judgement.objects.filter(
             pair_id__in=ids[start : start + BATCH], current=True
         ).exclude(status=Judgement.Status.TOO_FAST)

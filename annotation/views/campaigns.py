@@ -195,9 +195,8 @@ def _pool_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _rules_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    form = RulesForm(
-        request.POST or None, instance=Campaign.objects.get(pk=campaign.pk)
-    )  # a copy, because the form changes its instance
+    # a copy, because the form changes its instance
+    form = RulesForm(request.POST or None, instance=Campaign.objects.get(pk=campaign.pk))
     if request.method == "POST" and form.is_valid():
         per_pair, missing = campaign.judgements_per_pair, count_missing_judgements(campaign)
         try:

@@ -110,9 +110,8 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         )
     if request.user.is_authenticated and request.method != "POST":
         return HttpResponseRedirect(next_page(request))
-    if request.headers.get(
-        "HX-Request"
-    ):  # a partial update was redirected here: the page remains and shows a notice
+    if request.headers.get("HX-Request"):
+        # a partial update was redirected here: the page remains and shows a notice
         answer = render_page(request, "annotation/_signed_out.html")
         for name, value in (
             ("Retarget", "#signed-out"),

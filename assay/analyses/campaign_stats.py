@@ -70,9 +70,8 @@ def compute(
         pool=pool,
     )
     for warning in statistics.warnings:
-        if warning not in find_scale_warnings(
-            judged.table
-        ):  # the reader has already reported this one
+        if warning not in find_scale_warnings(judged.table):
+            # the reader has already reported this one
             warn(warning)
     return {
         **statistics_json(statistics),

@@ -121,9 +121,8 @@ class DayPace:
         """Compute the pace. None if there are no judgements on working days."""
         counts, exposure, working = history.counts, history.exposure, history.calendar.working
         worked = exposure * working
-        age = (
-            np.cumsum(worked[::-1])[::-1] - worked / 2
-        )  # number of working days since the middle of each day
+        # number of working days since the middle of each day
+        age = np.cumsum(worked[::-1])[::-1] - worked / 2
         weight = 0.5 ** (age / HALF_LIFE)
         n_days = float(weight @ worked)
         per_day = float(weight[working] @ counts[working]) / max(n_days, 1e-9)

@@ -89,9 +89,8 @@ def add_working_days(moment: float, days: float, zone: tzinfo) -> float:
     calendar = Calendar.between(moment - margin * (days < 0), moment + margin * (days >= 0), zone)
     passed = _elapsed_working_days(calendar)
     here = float(np.interp(moment, calendar.edges, passed))
-    return float(
-        np.interp(here + days - 1e-9, passed, calendar.edges)
-    )  # on a weekend, its beginning
+    # on a weekend, its beginning
+    return float(np.interp(here + days - 1e-9, passed, calendar.edges))
 
 
 def _elapsed_working_days(calendar: Calendar) -> NDArray[np.float64]:

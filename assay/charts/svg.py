@@ -69,9 +69,8 @@ def format_number(value: float | None, digits: int = 2) -> str:
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "–"
     if isinstance(value, int) or abs(value - round(value)) <= 1e-9 * max(1.0, abs(value)):
-        return format_minus(
-            f"{round(value):,}"
-        )  # a whole number with a rounding error, such as 97.00000000000001
+        # a whole number with a rounding error, such as 97.00000000000001
+        return format_minus(f"{round(value):,}")
     return format_minus(f"{value:,.{digits}f}")
 
 

@@ -26,9 +26,8 @@ SHELLS = ("bash", "zsh", "fish")
 
 def make_full_parser() -> argparse.ArgumentParser:
     """Return one parser with each of Assay's commands as a subcommand."""
-    os.environ.setdefault(
-        "ASSAY_SECRET_KEY", secrets.token_hex()
-    )  # settings that need no secret key and create no data folder
+    # settings that need no secret key and create no data folder
+    os.environ.setdefault("ASSAY_SECRET_KEY", secrets.token_hex())
     if server.is_installed():
         server.set_up_django()
     whole = argparse.ArgumentParser(prog="assay")

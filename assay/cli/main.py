@@ -39,9 +39,8 @@ def main(words: Sequence[str] | None = None) -> None:
         run_command_line(Path(words[0]).name, words[1:])
         sys.stdout.flush()
     except BrokenPipeError:  # the reader closed the pipe, as `head` does
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # otherwise the interpreter's last flush would report an error
+        # otherwise the interpreter's last flush would report an error
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(1) from None
 
 

@@ -151,9 +151,10 @@ def compare_means(scores: ArrayLike) -> MeanDifferences:
     )
     for run in range(n_runs - 1):
         others = slice(run + 1, None)
+        # so that a single row is summed in the same order as many rows
         against = np.ascontiguousarray(
             np.round(scores[run] - scores[others], significance.DECIMALS)
-        )  # so that a single row is summed in the same order as many rows
+        )
         mean[run, others], p[run, others] = (
             against.mean(axis=1),
             significance.verdict_p_value(against),
@@ -199,9 +200,8 @@ def draw_topic_counts(n_topics: int, trials: int, rng: np.random.Generator) -> F
     Rows sum to n_topics."""
     drawn = rng.integers(n_topics, size=(trials, n_topics), dtype=np.uint32)
     counts = np.empty((trials, n_topics))
-    for trial in range(
-        trials
-    ):  # one trial's counters fit into the processor's cache, those of all trials do not
+    for trial in range(trials):
+        # one trial's counters fit into the processor's cache, those of all trials do not
         counts[trial] = np.bincount(drawn[trial], minlength=n_topics)
     return counts
 
@@ -209,9 +209,9 @@ def draw_topic_counts(n_topics: int, trials: int, rng: np.random.Generator) -> F
 def compute_sample_means(scores: Floats, counts: Floats) -> Floats:
     """Return (n_runs, trials), the mean score of each run over each sample, rounded so that equal
     scores tie."""
-    with threadpool_limits(
-        1, user_api="blas"
-    ):  # chunks are the unit of parallel work, and threads within them would compete for the same cores
+    with threadpool_limits(1, user_api="blas"):
+        # chunks are the unit of parallel work, and threads within them would compete for the same
+        # cores
         totals = scores @ counts.T
     return np.round(totals / scores.shape[1], DECIMALS)
 

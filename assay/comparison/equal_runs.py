@@ -113,9 +113,8 @@ def _simulate_directions(
         p = significance.t_test_p(
             mean, variance, n, all_zero=np.full(len(signs), not differences.any())
         )
-        p = np.where(
-            np.isnan(p), 2.0 ** (1 - n), p
-        )  # no variance, as in `significance.verdict_p_value`
+        # no variance, as in `significance.verdict_p_value`
+        p = np.where(np.isnan(p), 2.0 ** (1 - n), p)
         return np.sign(mean), np.sign(mean), p < bound
     d = signs * differences
     return (

@@ -63,9 +63,8 @@ def _studentised_bounds(skew: Floats, n: int, alpha: float) -> tuple[Floats, Flo
     transformation maps to them if these are further out."""
     t = float(scipy.special.stdtrit(n - 1, 1 - alpha / 2))
     scale = skew / math.sqrt(n)
-    is_straight = (
-        np.abs(scale) < 1e-6
-    )  # without skewness the transformation is the identity, and its formula 0 / 0
+    # without skewness the transformation is the identity, and its formula 0 / 0
+    is_straight = np.abs(scale) < 1e-6
     divisor = np.where(is_straight, 1.0, scale)
 
     def back(normal: float) -> Floats:

@@ -151,9 +151,8 @@ def combine_results(
     rounded = np.round(means, 10)
     rank = np.moveaxis(rank_values(np.moveaxis(rounded, 1, -1)), -1, 1)
     rank_change = rank - rank[:, :, :1]
-    tau = np.array(
-        [tau_b_batch(np.broadcast_to(of[:, 0], of.T.shape), of.T) for of in rounded]
-    )  # measures x columns
+    # measures x columns
+    tau = np.array([tau_b_batch(np.broadcast_to(of[:, 0], of.T.shape), of.T) for of in rounded])
     units = request.units(collection)
     leave_out = [
         LeftOutRuns(

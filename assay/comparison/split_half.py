@@ -224,17 +224,16 @@ def sum_by_half(values: Floats | NDArray[np.bool_], members: Members) -> Floats:
     """Return (rows, halves), sums of values (rows, n_topics) over each half. Counts of booleans are
     exact in single precision."""
     kind: type[np.floating[Any]] = np.float32 if values.dtype == bool else np.float64
-    with threadpool_limits(
-        1, user_api="blas"
-    ):  # chunks are the unit of parallel work, and threads within them would compete for the same cores
+    with threadpool_limits(1, user_api="blas"):
+        # chunks are the unit of parallel work, and threads within them would compete for the same
+        # cores
         return (values.astype(kind) @ members.astype(kind).T).astype(float)
 
 
 def _paired_t(differences: Floats, members: Members, *, all_zero: NDArray[np.bool_]) -> Floats:
     n = members.sum(axis=1)
-    centre = differences.mean(
-        axis=1, keepdims=True
-    )  # squares of deviations lose fewer digits than squares of differences
+    # squares of deviations lose fewer digits than squares of differences
+    centre = differences.mean(axis=1, keepdims=True)
     deviations = differences - centre
     sums = sum_by_half(deviations, members)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -242,9 +241,8 @@ def _paired_t(differences: Floats, members: Members, *, all_zero: NDArray[np.boo
     p = significance.t_test_p(centre + sums / n, variance, n, all_zero=all_zero)
     noise = 1e-12 * np.abs(differences).max(axis=1, initial=0, keepdims=True) ** 2
     for pair, half in np.argwhere((variance <= noise) & ~all_zero):
-        p[pair, half] = significance.verdict_p_value(
-            differences[pair, members[half]]
-        )  # sums alone do not show that nothing varies
+        # sums alone do not show that nothing varies
+        p[pair, half] = significance.verdict_p_value(differences[pair, members[half]])
     return p
 
 

@@ -162,9 +162,8 @@ def randomisation_test(
                 * 2.0
                 - 1.0
             )
-            sums = (
-                signs @ values
-            )  # the difference of two systems' sums is the sum of their differences
+            # the difference of two systems' sums is the sum of their differences
+            sums = signs @ values
             reached += (np.abs(sums[:, second[rest]] - sums[:, first[rest]]) >= observed).sum(
                 axis=0
             )
@@ -349,9 +348,8 @@ def compute_power(difference: float, sd: float, n: int, *, alpha: float) -> floa
     shift = abs(difference) / sd * math.sqrt(n)
     if shift > critical + 12:
         return 1.0  # the distribution cannot be computed there and is not needed
-    other_side = (
-        scipy.special.nctdtr(n - 1, shift, -critical) if shift < 5 else 0.0
-    )  # from 5 on it is below 1e-11 and cannot be computed reliably
+    # from 5 on it is below 1e-11 and cannot be computed reliably
+    other_side = scipy.special.nctdtr(n - 1, shift, -critical) if shift < 5 else 0.0
     return float(1 - scipy.special.nctdtr(n - 1, shift, critical) + other_side)
 
 

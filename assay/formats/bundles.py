@@ -288,9 +288,8 @@ def _split_fields(given: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
 def _add_umbrela(line: int, record: Any, building: _BundleBuilder) -> None:
     query = record.get("query") if isinstance(record, dict) else None
     candidates = record.get("candidates") if isinstance(record, dict) else None
-    if (
-        isinstance(record, dict) and candidates is None and "passage" in record
-    ):  # umbrela's output has one judged passage per line
+    if isinstance(record, dict) and candidates is None and "passage" in record:
+        # umbrela's output has one judged passage per line
         candidates = [
             {
                 **{key: record[key] for key in ("docid", "judgment") if key in record},

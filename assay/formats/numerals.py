@@ -170,12 +170,10 @@ def _remove_points(
             continue
         n_here = np.bitwise_count(dots)
         n_dots += n_here
-        before = (dots >> U(7)) - U(
-            1
-        )  # all bits of the bytes before the point, or of the whole word without a point
-        behind = ~(
-            (dots << U(1)) - U(1)
-        )  # all bits of the bytes after the point, or none without a point
+        # all bits of the bytes before the point, or of the whole word without a point
+        before = (dots >> U(7)) - U(1)
+        # all bits of the bytes after the point, or none without a point
+        behind = ~((dots << U(1)) - U(1))
         n_decimals += here * (
             U(8 * (n_words - 1 - k) + 7) - (np.bitwise_count(before) >> np.uint8(3))
         )

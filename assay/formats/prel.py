@@ -79,9 +79,8 @@ def read_prel(path: Source, *, name: str | None = None) -> SampledQrels:
             )
             continue
         whole = WHOLE_PATTERN.fullmatch(grade)
-        value = (
-            int(whole[1]) if whole else MAX_GRADE + 1
-        )  # as for qrels: int() alone would read 1_0 as 10
+        # as for qrels: int() alone would read 1_0 as 10
+        value = int(whole[1]) if whole else MAX_GRADE + 1
         if abs(value) > MAX_GRADE:
             mistakes.add(
                 number,

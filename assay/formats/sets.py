@@ -124,9 +124,8 @@ def format_settings(settings: Mapping[str, Any]) -> str:
     pair 10, ...`."""
     order = [*FIRA_SETTINGS.values()]
     shown = {True: "on", False: "off"}
-    named = sorted(
-        settings, key=lambda key: order.index(key) if key in order else len(order)
-    )  # databases do not preserve the order of keys
+    # databases do not preserve the order of keys
+    named = sorted(settings, key=lambda key: order.index(key) if key in order else len(order))
     return ", ".join(
         f"{key.replace('_', ' ')} {shown[settings[key]] if isinstance(settings[key], bool) else settings[key]}"
         for key in named

@@ -27,9 +27,8 @@ def read_toml(name: str, text: str) -> dict[str, Any]:
         ) from None
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"\(at line (\d+)", str(error))
-        line = (
-            int(place[1]) if place else len(text.splitlines())
-        )  # otherwise the message is "at end of document"
+        # otherwise the message is "at end of document"
+        line = int(place[1]) if place else len(text.splitlines())
         raise FormatError.single(name, line, f"not TOML ({error})", "key = value") from None
     except ValueError:
         raise FormatError.single(

@@ -127,9 +127,8 @@ def evaluate_subcollections(
         topic.places(0)[0].size if kept is None else topic.retrieved.size
         for topic in collection.packed
     )
-    block = max(
-        MAX_CELLS // places // 2 * 2, 2
-    )  # even, so that the two sub-collections of a pair stay together
+    # even, so that the two sub-collections of a pair stay together
+    block = max(MAX_CELLS // places // 2 * 2, 2)
     for start in range(0, n_samples, block):
         columns = slice(start, min(start + block, n_samples))
         width = columns.stop - columns.start

@@ -444,9 +444,8 @@ def _bpref(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None) -
     bound = np.minimum(n_relevant, base.n_judged - n_relevant)
     chosen = ranking.grade >= level
     topic = ranking.topic[chosen]
-    above = rank_within_topic(ranking.topic)[chosen] - rank_within_topic(
-        topic
-    )  # judged documents above minus relevant ones above = non-relevant ones above
+    # judged documents above minus relevant ones above = non-relevant ones above
+    above = rank_within_topic(ranking.topic)[chosen] - rank_within_topic(topic)
     penalty = ratio_or_zero(np.minimum(above, n_relevant[topic]), bound[topic])
     return ratio_or_zero(sum_by_topic(topic, 1 - penalty, base.n_topics), n_relevant)
 

@@ -324,9 +324,8 @@ def _dcg(
         table = np.concatenate(
             [[0.0], log_discount(np.arange(1, len(sampled.topic.retrieved) + 1))]
         )
-        discounted = table.take(
-            np.multiply(rank, n_until, dtype=np.intp)
-        )  # rank 0 means not found and has discount 0
+        # rank 0 means not found and has discount 0
+        discounted = table.take(np.multiply(rank, n_until, dtype=np.intp))
     return np.asarray(np.einsum("prs,pr->rs", discounted, gains))
 
 

@@ -68,9 +68,9 @@ class PairIndex:
         self.n_rows = len(documents)
         codes = np.repeat(np.arange(len(topics)), np.diff(offsets))
         self.words = _to_words(documents)
-        for attempt in range(
-            64
-        ):  # try other hashes until no two pairs collide; the first one suffices except in one of billions of cases
+        for attempt in range(64):
+            # try other hashes until no two pairs collide; the first one suffices except in one of
+            # billions of cases
             self.attempt = attempt
             hashes = _hash_words(codes, self.words, attempt)
             order = np.argsort(hashes)
@@ -97,14 +97,12 @@ class PairIndex:
         result = np.full(len(hashes), ABSENT, dtype=np.int64)
         if not self.n_rows:
             return result
-        active = np.flatnonzero(
-            self.taken[(hashes >> self.filter_shift).view(np.int64)]
-        )  # most documents of a run are unjudged and are excluded here
+        # most documents of a run are unjudged and are excluded here
+        active = np.flatnonzero(self.taken[(hashes >> self.filter_shift).view(np.int64)])
         wanted = hashes[active]
         position = self.starts[(wanted >> self.shift).view(np.int64)]
-        while len(
-            active
-        ):  # hashes ascend in a bucket, and the last entry of all is the largest number
+        while len(active):
+            # hashes ascend in a bucket, and the last entry of all is the largest number
             found_hashes = self.hashes[position]
             same = found_hashes == wanted
             result[active[same]] = self.order[position[same]]

@@ -135,9 +135,8 @@ def _equal_share_quotas(features: RankFeatures, value: Floats, given: Flags, roo
     sizes = np.bincount(features.topic, minlength=features.n_topics)
     had = np.bincount(features.topic[given], minlength=features.n_topics)
     topic = features.topic[free]
-    share = (had[topic] + place + 0.5) / sizes[
-        topic
-    ]  # the middle of the step, so that small topics neither lead nor lag
+    # the middle of the step, so that small topics neither lead nor lag
+    share = (had[topic] + place + 0.5) / sizes[topic]
     return free[np.lexsort((free, share))[:room]]
 
 

@@ -164,9 +164,8 @@ def fit_logistic(
             importance @ (np.logaddexp(0, value) - classes * value)
         )
 
-    with threadpool_limits(
-        1, user_api="blas"
-    ):  # for small products several threads are slower than one
+    with threadpool_limits(1, user_api="blas"):
+        # for small products several threads are slower than one
         current = loss(at)
         for _ in range(MAX_STEPS):
             chance = sigmoid(with_one @ at)

@@ -111,9 +111,8 @@ def allocate_stages(
     before, rows = np.zeros(len(sizes), np.int64) if least is None else least, []
     for budget in budgets:
         wanted = allocate_sample(sizes, spreads, round(budget * int(sizes.sum())))
-        before = np.maximum(
-            before, take_small_strata_whole(sizes, wanted)
-        )  # with a larger budget the largest remainder may belong to another stratum
+        # with a larger budget the largest remainder may belong to another stratum
+        before = np.maximum(before, take_small_strata_whole(sizes, wanted))
         rows.append(before)
     return np.array(rows, np.int64).reshape(len(rows), len(sizes))
 
@@ -131,9 +130,8 @@ def service_order(pool: PooledPairs, stage: NDArray[np.int32], *, seed: int) -> 
     """Return the rows in the order of service: by stage, within a stage by topic in random order,
     and within a topic in random order, so that the next pair does not reveal its stratum. Pairs
     that are not sampled come last. Independent of ties and of the order of files."""
-    rng = np.random.default_rng(
-        [seed, 1]
-    )  # not the generator of the sample: a pair's position in its stratum must not show
+    # not the generator of the sample: a pair's position in its stratum must not show
+    rng = np.random.default_rng([seed, 1])
     by_id = np.lexsort((pool.documents, pool.topic))
     chance = np.empty(len(pool))
     chance[by_id] = rng.random(len(pool))

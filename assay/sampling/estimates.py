@@ -207,9 +207,8 @@ def fractional_ideal_dcg(n_of_grade: Floats, cutoff: int) -> Floats:
 
     n_of_grade: float64 (n_topics, n_grades), column g the number of documents of grade g.
     """
-    discount = np.concatenate(
-        ([0.0], np.cumsum(1 / np.log2(np.arange(2, cutoff + 2))))
-    )  # of the first 0, 1, ... ranks
+    # of the first 0, 1, ... ranks
+    discount = np.concatenate(([0.0], np.cumsum(1 / np.log2(np.arange(2, cutoff + 2)))))
     filled, total = np.zeros(len(n_of_grade)), np.zeros(len(n_of_grade))
     for grade in range(n_of_grade.shape[1] - 1, 0, -1):
         end = np.minimum(filled + n_of_grade[:, grade], cutoff)
@@ -271,9 +270,8 @@ def _extended_inferred_ap(
     precisions = sum_by_topic(
         packed.topic[above.hit], sample.weight[row] * precision, len(sample.topics)
     )
-    return ratio_or_zero(
-        precisions, np.minimum(n_relevant, MAX_RANK)
-    )  # as in sample_eval: a run cannot find more than the maximum number of ranks
+    # as in sample_eval: a run cannot find more than the maximum number of ranks
+    return ratio_or_zero(precisions, np.minimum(n_relevant, MAX_RANK))
 
 
 def _expanded_ap(packed: PackedRun, sample: JudgedSample, level: int, cutoff: None) -> Floats:
@@ -286,9 +284,8 @@ def _expanded_ap(packed: PackedRun, sample: JudgedSample, level: int, cutoff: No
     weights[sample.topic, number] = ratio_or_zero(sample.sizes, sample.n_judged)[sample.stratum]
     together = weights[packed.topic[above.hit]]  # π_i / π_ij = 1 / π_j for another stratum
     own = sample.stratum[row]
-    same = ratio_or_zero(
-        sample.sizes[own] - 1, sample.n_judged[own] - 1
-    )  # π_i / π_ij within one stratum
+    # π_i / π_ij within one stratum
+    same = ratio_or_zero(sample.sizes[own] - 1, sample.n_judged[own] - 1)
     together[np.arange(len(row)), number[row]] = same
     relevant_above = (above.relevant * together).sum(axis=1)
     precisions = sum_by_topic(

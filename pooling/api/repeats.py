@@ -49,9 +49,8 @@ def make_idempotent(post: Callable[..., Response]) -> Callable[..., Response]:
             return post(view, request, *args, **kwargs)
         if not KEY_PATTERN.fullmatch(key):
             raise malformed_error(f"{HEADER} has 1 to 255 characters of ASCII without spaces.")
-        request_digest = digest_request(
-            request
-        )  # reading the body may take long, so it happens before the transaction
+        # reading the body may take long, so it happens before the transaction
+        request_digest = digest_request(request)
         KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
         with transaction.atomic():
             # A simultaneous request waits here for the transaction of the first one.

@@ -50,9 +50,8 @@ def run_job_here(job: Job, stderr: OutputWrapper) -> Job:
     Raises ImportFailed with its problems."""
     stop = threading.Event()
     watcher = threading.Thread(target=_show_progress, args=(job.pk, stop, stderr), daemon=True)
-    if (
-        not connection.in_atomic_block
-    ):  # another connection would not see the rows of a test's transaction
+    if not connection.in_atomic_block:
+        # another connection would not see the rows of a test's transaction
         watcher.start()
     try:
         jobs.run_job(job.pk)

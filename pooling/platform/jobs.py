@@ -338,9 +338,8 @@ class ClaimedJob:
         with transaction.atomic():
             self._guarded(heartbeat=timezone.now())
             yield report
-            self._close(
-                Job.State.DONE, report=report, message=""
-            )  # the last progress message is obsolete
+            # the last progress message is obsolete
+            self._close(Job.State.DONE, report=report, message="")
 
     def in_batches(
         self, rows: Iterable[T], write: Callable[[Sequence[T]], object], *, counted: bool = False

@@ -61,13 +61,11 @@ def _sqlite_snapshot() -> Iterator[None]:
 def _postgresql_snapshot() -> Iterator[None]:
     with transaction.atomic(durable=True):
         with connection.cursor() as cursor:
-            if (
-                connection.savepoint_ids
-            ):  # inside the transaction of a test it is too late to set the isolation level
+            if connection.savepoint_ids:
+                # inside the transaction of a test it is too late to set the isolation level
                 cursor.execute("SET TRANSACTION READ ONLY")
             else:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-                cursor.execute(
-                    "SET LOCAL idle_in_transaction_session_timeout = 0"
-                )  # time passes between queries for computation
+                # time passes between queries for computation
+                cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         yield

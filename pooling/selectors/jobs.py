@@ -126,9 +126,8 @@ def format_problems(job: Job) -> str:
     more = report.get("n_problems", 0) - (len(rows) - 1)
     if more > 0:
         rows.append(["", f"{more} more problems", "", ""])
-    return "".join(
-        "\t".join(escape_formula(_flatten(cell)) for cell in row) + "\n" for row in rows
-    )  # escaped, because people open the file in a spreadsheet
+    # escaped, because people open the file in a spreadsheet
+    return "".join("\t".join(escape_formula(_flatten(cell)) for cell in row) + "\n" for row in rows)
 
 
 def _flatten(text: str) -> str:

@@ -220,9 +220,8 @@ def iterate_table(pool: Pool) -> Iterator[str]:
         "topic__topic_id", "docno", "best_rank", "priority", "contributions"
     )
     for topic, docno, best_rank, priority, contributions in rows.iterator(chunk_size=2000):
-        runs = sorted(
-            contributions.items()
-        )  # sorted by tag, because databases do not preserve the order of keys
+        # sorted by tag, because databases do not preserve the order of keys
+        runs = sorted(contributions.items())
         piece.append(format_pool_line(topic, docno, best_rank, priority, runs))
         if len(piece) >= 1000:
             yield "".join(piece)

@@ -137,9 +137,8 @@ def undo_extension(work: ClaimedJob) -> dict[str, Any]:
     """
     pool = pool_pairs.get_job_pool(work)
     extension = Job.objects.get(pk=work.parameters["extension"])
-    if (
-        extension.parameters.get("taken_back") == work.job.pk
-    ):  # an interrupted attempt has already undone it
+    if extension.parameters.get("taken_back") == work.job.pk:
+        # an interrupted attempt has already undone it
         facts = extension.parameters["taken_back_facts"]
     elif get_last_extension(pool) != extension:
         raise Refused(

@@ -185,9 +185,8 @@ def build_pool(work: ClaimedJob) -> dict[str, Any]:
     if pool.built_at is not None:
         raise Refused(_("%(pool)s has already been built") % {"pool": pool.name})
     leftover = PoolEntry.objects.filter(pool=pool).order_by("pk")
-    while some := list(
-        leftover.values_list("pk", flat=True)[: jobs.SQLITE_ROWS]
-    ):  # stored by an interrupted attempt
+    while some := list(leftover.values_list("pk", flat=True)[: jobs.SQLITE_ROWS]):
+        # stored by an interrupted attempt
         with work.writing():
             PoolEntry.objects.filter(pk__in=some).delete()
     pairs, warnings = compute_pool(
@@ -243,9 +242,8 @@ def extend_pool(work: ClaimedJob) -> dict[str, Any]:
     if grown is not None:
         was["n_stages"] = len(pool.parameters["stages"])
     was = work.parameters.get("before", was)
-    n_before = work.parameters.get(
-        "n_before", len(entry_of)
-    )  # an earlier attempt may have added the pairs
+    # an earlier attempt may have added the pairs
+    n_before = work.parameters.get("n_before", len(entry_of))
     fresh = list(make_new_entries(pool, pairs, entry_of))
     if grown is not None:
         grown.mark(fresh)

@@ -94,9 +94,8 @@ def restore_topics(
             "fields": row.get("fields") or {},
             "position": row.get("position"),
         }
-        topic = Topic(
-            collection=collection, **said, **texts
-        )  # None as well, because clean_fields reports the problem
+        # None as well, because clean_fields reports the problem
+        topic = Topic(collection=collection, **said, **texts)
         if topic.topic_id in topics or not all(
             isinstance(text, str) for text in (topic.topic_id, *texts.values())
         ):
@@ -194,9 +193,8 @@ def restore_pool(
         str(depth): n for depth, n in pairs.by_depth().items() if depth <= (pool.depth or 0)
     }
     pool.coverage = {"unique": {}, "overlap": {}, "contributed": {}}
-    pool.full_clean(
-        exclude=["collection", "created_by", "runs", "coverage", "by_depth"]
-    )  # pairs without ranks have no depths
+    # pairs without ranks have no depths
+    pool.full_clean(exclude=["collection", "created_by", "runs", "coverage", "by_depth"])
     pool.save()
     if created_at is not None:
         Pool.objects.filter(pk=pool.pk).update(created_at=created_at)

@@ -206,9 +206,8 @@ def check_topics(work: ClaimedJob) -> dict[str, Any]:
     replaced. Returns the report: facts, warnings."""
     collection = work.job.collection
     assert collection is not None  # set by `request_check`
-    kept = collection.topics.filter(
-        removed_reason=""
-    )  # a removed topic cannot make another one a duplicate
+    # a removed topic cannot make another one a duplicate
+    kept = collection.topics.filter(removed_reason="")
     rows = list(
         kept.order_by("position").values_list(
             "pk", "topic_id", "text", "proposal", "same_as", "decided_at"

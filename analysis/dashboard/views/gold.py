@@ -260,9 +260,8 @@ def propose_gold_pairs(campaign: Campaign) -> list[Pair]:
         .filter(pk__in=list(wanted), kind=Pair.Kind.NORMAL)
         .select_related("entry__topic", "entry__document")
     )
-    pairs: list[Any] = sorted(
-        normal_pairs, key=lambda pair: (wanted[pair.pk], pair.position)
-    )  # with the proposed grade
+    # each pair gets the proposed grade below
+    pairs: list[Any] = sorted(normal_pairs, key=lambda pair: (wanted[pair.pk], pair.position))
     names = dict(enumerate(campaign.grades.names))
     for pair in pairs:
         pair.proposed = wanted[pair.pk]

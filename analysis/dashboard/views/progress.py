@@ -254,9 +254,8 @@ def list_stalled_pairs(campaign: Campaign, live: CampaignSnapshot) -> list[Pair]
     `last`."""
     ids, moments = selectors.find_stalled_pairs(campaign, live)
     last = dict(zip(ids[:MAX_ROWS], moments, strict=False))
-    pairs: dict[int, Any] = Pair.objects.select_related("entry__topic").in_bulk(
-        list(last)
-    )  # with the time of the last judgement
+    # each pair gets the time of its last judgement
+    pairs: dict[int, Any] = Pair.objects.select_related("entry__topic").in_bulk(list(last))
     for pk, moment in last.items():
         pairs[pk].last = moment
     return [pairs[pk] for pk in last]

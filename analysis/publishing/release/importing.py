@@ -281,9 +281,8 @@ class _ReleaseImport:
     def _verify_qrels(self, campaign: Campaign) -> None:
         """Raise FormatError unless the judgements reproduce the release's qrels."""
         made = make_labels(campaign, self.choices)
-        if "known" not in self.release.about.get(
-            "labels", {}
-        ):  # older releases did not use known grades of qualification pairs as labels
+        if "known" not in self.release.about.get("labels", {}):
+            # older releases did not use known grades of qualification pairs as labels
             made = replace(
                 made, beyond=[row for row in made.beyond if row.decision != KNOWN_GRADE_COLUMN]
             )

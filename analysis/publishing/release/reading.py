@@ -324,9 +324,8 @@ class ReleaseFile:
                 raise InvalidReleaseCell(
                     f"needed {c['needed'][:20]!r}", "a whole number up to 32,000"
                 )
-            asked_more = parse_number(
-                c.get("asked_more", "0"), "asked_more"
-            )  # older versions had no additional judgements
+            # older versions had no additional judgements
+            asked_more = parse_number(c.get("asked_more", "0"), "asked_more")
             if asked_more is None or asked_more > MAX_VALUES["judgements_per_pair"]:
                 raise InvalidReleaseCell(
                     f"asked_more {c['asked_more'][:20]!r}",

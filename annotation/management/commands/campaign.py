@@ -162,9 +162,8 @@ class Command(DatabaseCommand):
         self, folder: Path, collection: Collection, description: CampaignDescription
     ) -> None:
         """Write the whole folder, or nothing."""
-        folder = Path(
-            os.path.realpath(folder)
-        )  # a symbolic link is kept and points to the new folder
+        # a symbolic link is kept and points to the new folder
+        folder = Path(os.path.realpath(folder))
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise BadInput(f"{folder} already exists: name a new folder")
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -110,9 +110,8 @@ def plan_campaign(
         described = replace(described, campaign=said)
         before = _read_current_state(campaign, said)
         changed, wrong = plan_campaign_changes(before, said)
-        files = [
-            name for name in ("guidelines_file", "gold_file") if name in said
-        ]  # the reader of the files has already inserted their contents
+        # the reader of the files has already inserted their contents
+        files = [name for name in ("guidelines_file", "gold_file") if name in said]
         refused += [
             Mistake(
                 ("campaign", name), "cannot be read here", f"the key {name.removesuffix('_file')}"
@@ -363,9 +362,8 @@ def _add_people(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> N
         user.get_username(): user
         for user in get_user_model().objects.filter(username__in=[row["user"] for row in rows])
     }
-    for row in sorted(
-        rows, key=lambda row: not row["pseudonym"]
-    ):  # pseudonyms that are free and not requested in the file
+    # people with a pseudonym in the file first, so that no generated one takes theirs
+    for row in sorted(rows, key=lambda row: not row["pseudonym"]):
         kind = campaign.judge_kind if row["role"] == Membership.Role.ANNOTATOR else "human"
         accounts.add_member(
             campaign=campaign,

@@ -261,9 +261,8 @@ def update_needed_judgements(campaign: Campaign) -> None:
 
         def renew(first: int = first, last: int = last) -> None:
             rows = Pair.objects.filter(campaign=campaign, pk__range=(first, last))
-            list(
-                rows.select_for_update().order_by("pk").values_list("pk", flat=True)
-            )  # the order of locks that all transactions use
+            # the order of locks that all transactions use
+            list(rows.select_for_update().order_by("pk").values_list("pk", flat=True))
             n = slots.get_judgements_per_pair(campaign.pk)
             said = slots.CANNOT_JUDGE_JUDGEMENTS.filter(pair__in=rows)
             slots.save_pairs(
@@ -272,9 +271,8 @@ def update_needed_judgements(campaign: Campaign) -> None:
                 ),
                 campaign.pk,
             )
-            needed = Greatest(
-                F("counted"), F("asked_more") + n
-            )  # counted judgements remain counted
+            # counted judgements remain counted
+            needed = Greatest(F("counted"), F("asked_more") + n)
             rows.filter(kind=Pair.Kind.NORMAL, unjudgeable=False, removed=False).exclude(
                 beyond_depth=True, counted=0
             ).update(needed=needed, open_slots=needed - F("counted") - F("held"))

@@ -168,9 +168,8 @@ def restore_campaign(
     """Create the closed campaign. settings: JSON values. user: becomes its manager. Raises
     CampaignError or ValidationError."""
     trial = Campaign(collection=collection, slug="x", **settings)
-    trial.clean_fields(
-        exclude=["collection", "pool", "created_by", "slug"]
-    )  # converts dates from text
+    # converts dates from text
+    trial.clean_fields(exclude=["collection", "pool", "created_by", "slug"])
     campaign = create_campaign(
         collection=collection,
         actor=user,

@@ -124,9 +124,8 @@ def request_additional_judgement(
     reported. Raises CampaignError if none can."""
 
     def ask(pair: Pair, n: int) -> None:
-        pair.asked_more = (
-            max(slots.needed_judgements(pair, n), pair.counted) + 1 - n
-        )  # even if the pair already has more judgements than the campaign requires
+        # even if the pair already has more judgements than the campaign requires
+        pair.asked_more = max(slots.needed_judgements(pair, n), pair.counted) + 1 - n
 
     return _change_needed(campaign, ids, ask, back=False, actor=actor)
 

@@ -39,9 +39,8 @@ def recount_campaign(campaign: Campaign) -> int:
 
 @transaction.atomic
 def _recount_invitations(campaign: Campaign) -> None:
-    list(
-        campaign.invitations.select_for_update().order_by("pk").values_list("pk", flat=True)
-    )  # blocks new members
+    # blocks new members
+    list(campaign.invitations.select_for_update().order_by("pk").values_list("pk", flat=True))
     for pk, n_uses in kept_figures.find_wrong_use_counts(campaign).items():
         campaign.invitations.filter(pk=pk).update(n_uses=n_uses)
 

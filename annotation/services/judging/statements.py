@@ -70,9 +70,8 @@ def defer_disk_sync() -> Iterator[None]:
     try:
         yield
         if pending_sync.is_owed:
-            fetch_rows(
-                "SELECT pg_logical_emit_message(TRUE, 'assay', '')", {}
-            )  # an otherwise empty transaction that waits for the disk
+            # an otherwise empty transaction that waits for the disk
+            fetch_rows("SELECT pg_logical_emit_message(TRUE, 'assay', '')", {})
     finally:
         pending_sync.is_apart = pending_sync.is_owed = False
 
@@ -130,9 +129,8 @@ class ModelReader:
 
     def __init__(self, model: type[models.Model], alias: str) -> None:
         self.model = model
-        self.fields: Sequence[Any] = (
-            model._meta.concrete_fields
-        )  # with from_db converters, which the type stubs lack
+        # with from_db converters, which the type stubs lack
+        self.fields: Sequence[Any] = model._meta.concrete_fields
         self.names = [field.attname for field in self.fields]
         self.columns = ", ".join(f"{alias}.{field.column}" for field in self.fields)
         self._converters: dict[str, list[tuple[int, Any, Any]]] = {}

@@ -585,9 +585,8 @@ def _judgement_status(
     if pair.kind in (Pair.Kind.GOLD, Pair.Kind.EVERYONE):
         return Judgement.Status.COUNTED
     slots.balance_slots(pair, n)
-    room = (
-        slots.needed_judgements(pair, n) if pair.removed or pair.is_left else pair.needed
-    )  # a slot reserved before that is filled nevertheless
+    # a slot reserved before the pair was removed or left out is still filled
+    room = slots.needed_judgements(pair, n) if pair.removed or pair.is_left else pair.needed
     free = pair.counted < room if has_slot else pair.open_slots > 0
     return Judgement.Status.COUNTED if free else Judgement.Status.EXTRA
 

@@ -39,9 +39,8 @@ def restore_judges(
         judge = _make_judge(campaign, one)
         if judge.name in judges:
             raise NotRestorable(f"duplicate LLM judge {judge.name[:60]!r}", "each once")
-        judge.full_clean(
-            exclude=["campaign", "created_by", "limits", "troubles", "parameters"]
-        )  # may be empty
+        # these fields may be empty
+        judge.full_clean(exclude=["campaign", "created_by", "limits", "troubles", "parameters"])
         judge.save(force_insert=True)
         judges[judge.name] = judge
     labels: dict[tuple[str, str, str], LlmLabel] = {}

@@ -89,14 +89,12 @@ def _create_account(identity: InstitutionIdentity) -> User:
         raise PeopleError(taken)
     try:
         with transaction.atomic():
-            user = get_user_model().objects.create_user(
-                username=name, email=identity.email
-            )  # no password is valid for this account
+            # no password is valid for this account
+            user = get_user_model().objects.create_user(username=name, email=identity.email)
             InstitutionAccount.objects.create(user=user, subject=identity.subject)
             get_profile(user)
-    except (
-        IntegrityError
-    ):  # another user with that name, or the same user in another window, came at the same time
+    except IntegrityError:
+        # another user with that name, or the same user in another window, came at the same time
         raise PeopleError(f"{taken} {_('Or try again.')}") from None
     log.warning("%s has an account through %s", user, settings.INSTITUTION)
     return user

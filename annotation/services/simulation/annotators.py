@@ -112,9 +112,8 @@ def recruit_annotators(
     now = timezone.now()
     chosen = Membership.objects.filter(pk__in=[member.pk for member in existing])
     chosen.update(consented_at=now, guideline_read=newest.number if newest else 0)
-    chosen.filter(qualified_at=None).update(
-        qualified_at=now
-    )  # simulated annotators skip the qualification test
+    # simulated annotators skip the qualification test
+    chosen.filter(qualified_at=None).update(qualified_at=now)
     streams = np.random.default_rng(seed).spawn(n)
     simulated = []
     for member, kind, rng in zip(existing, core.assign_kinds(n, weights), streams, strict=True):

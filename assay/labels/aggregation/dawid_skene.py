@@ -229,9 +229,8 @@ class _CrowdKitModel(_PenalisedModel):
 def _normalise_rows(joint: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return (the maximum of each row of logarithms, the row's values relative to it), so that at
     least one value per row does not underflow."""
-    largest = functools.reduce(
-        np.maximum, joint.T
-    )  # numpy's max and sum are slow along a short axis
+    # numpy's max and sum are slow along a short axis
+    largest = functools.reduce(np.maximum, joint.T)
     return largest, np.exp(joint - largest[:, None])
 
 

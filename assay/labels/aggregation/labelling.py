@@ -152,9 +152,8 @@ class Aggregation:
         )
         table = self.table
         width = max(len(table.documents), 1)
-        codes = (
-            table.pair_topic.astype(np.int64) * width + table.pair_document
-        )  # ascending, as the pairs of a table are
+        # ascending, as the pairs of a table are
+        codes = table.pair_topic.astype(np.int64) * width + table.pair_document
         for (topic, document), grade in rulings.items():
             if not 0 <= grade < table.n_grades:
                 raise ValueError(

@@ -118,9 +118,8 @@ def alpha_by_group(
     result = {}
     order = np.argsort(group, kind="stable")
     groups, starts = np.unique(group[order], return_index=True)
-    for g, members in zip(
-        groups.tolist(), np.split(order, starts[1:]), strict=False
-    ):  # split returns one part for an empty array
+    for g, members in zip(groups.tolist(), np.split(order, starts[1:]), strict=False):
+        # split returns one part for an empty array
         if g < 0:
             continue
         counts = table.counts[members]
