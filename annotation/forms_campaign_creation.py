@@ -156,7 +156,7 @@ class KnownPairsForm(KnownPairsFields):
     replace = forms.BooleanField(
         label=_("Replace selected pairs"),
         required=False,
-        help_text=_("Pairs of the same type that are selected now become ordinary pairs again."),
+        help_text=_("Currently selected pairs of this type become ordinary pairs."),
     )
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:

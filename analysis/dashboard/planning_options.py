@@ -196,7 +196,7 @@ def list_planning_options(
     base = read_outlook_inputs(campaign, live or get_snapshot(campaign))
     now = base.current()
     if campaign.state not in (Campaign.State.OPEN, Campaign.State.PAUSED):
-        return now, [], _("No active annotators, so there is nothing to plan.")
+        return now, [], _("Planning is available while the campaign is open or paused.")
     to_depths = list(_depth_options(base))
     if now.missing and now.expected is not None:
         return (

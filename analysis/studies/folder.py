@@ -49,7 +49,7 @@ def refuse_target(target: Path, *, replace: bool) -> None:
         )
     if own := [name for name in _files_in(target) if name not in _read_checksums(target)]:
         raise BadInput(
-            f"{target} contains files that no study wrote ({', '.join(own[:3])}); move them, "
+            f"{target} contains files that were not written by a study ({', '.join(own[:3])}); move them, "
             "or choose another folder with --output"
         )
 

@@ -42,7 +42,9 @@ def new(request: SignedInRequest) -> HttpResponse:
     values of fields returns the page for them, from which the browser takes the parts that change.
     """
     if not can_create(request):
-        raise PermissionDenied(_("You can't create campaigns. Ask an administrator for the right."))
+        raise PermissionDenied(
+            _("You can't create campaigns. Ask an administrator for permission.")
+        )
     kept = request.session.get(KEPT_KEY, {})
     if "pool" in request.GET and "collection" not in request.GET:
         kept = {name: value for name, value in kept.items() if name not in ("pool", "collection")}
@@ -148,7 +150,9 @@ def duplicate(request: SignedInRequest, slug: str) -> HttpResponse:
     """Duplicate a campaign without its judgements. people: include its annotators."""
     campaign = get_managed_campaign(request, slug)
     if not can_create(request):
-        raise PermissionDenied(_("You can't create campaigns. Ask an administrator for the right."))
+        raise PermissionDenied(
+            _("You can't create campaigns. Ask an administrator for permission.")
+        )
     name = request.POST.get("name", "").strip()[:200] or f"{campaign.name[:190]} (copy)"
     try:
         copy = campaign_creation.duplicate_campaign(

@@ -248,7 +248,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         parser.add_argument(
             "--label-noise",
             action="store_true",
-            help="rank under labels resampled from the judgements of --campaign too",
+            help="rank under labels resampled from the judgements of --campaign, too",
         )
         add_options(parser, Options)
 

@@ -59,8 +59,8 @@ class Options(CheckedOptions):
     min_dwell: float = option(
         0.0,
         "Minimum dwell time",
-        help="seconds of dwell time below which a click does not count, if the log has it (UBI; "
-        "default: 0)",
+        help="minimum dwell time in seconds for a click to count, if the log has dwell times "
+        "(UBI; default: 0)",
         least=0,
         metavar="SECONDS",
     )

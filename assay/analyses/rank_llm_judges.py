@@ -163,7 +163,7 @@ def tables(result: Values) -> list[Table]:
 class Command(FileCommand):
     help = (
         "Rank LLM judges by the number of human judgements that their labels would save, "
-        "from pairs that humans judged too."
+        "estimated from pairs that humans have judged, too."
     )
     counts_labels_only = True
     takes_seed = False

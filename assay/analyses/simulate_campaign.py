@@ -89,7 +89,7 @@ class Options(RunReading):
     stopping: bool = option(
         False,
         "Stopping rule",
-        help="stopping rule of this pool, with an interim check at each budget",
+        help="apply the stopping rule of this pool type, with an interim check at each budget",
     )
     part: tuple[float, int] | None = option(
         None,

@@ -60,7 +60,7 @@ def compute_label_ranks(
     if labellings < 2:
         raise ValueError("the spread over labellings needs at least two of them")
     if not len(topics):
-        raise ValueError("no topic counts")
+        raise ValueError("no topics to count")
     observed = noisy.values()[:, topics]
     n_runs, _, n_measures = observed.shape
     whole = np.empty((n_measures, n_runs, labellings))

@@ -75,7 +75,9 @@ class StabilityProtocol:
                 f"unknown element {self.element!r}; choose from {', '.join((*ELEMENTS, *JOINT))}"
             )
         if self.per_topic_quota and not {"assessments", "positive"} & set(self.elements):
-            raise ValueError(f"a quota per topic needs the element assessments, not {self.element}")
+            raise ValueError(
+                f"a quota per topic requires the element assessments, not {self.element}"
+            )
         if self.overlaps is not None and not all(0 <= overlap <= 1 for overlap in self.overlaps):
             raise ValueError("an overlap must be a fraction from 0 to 1")
 

@@ -104,7 +104,7 @@ def is_ranked(pool: PooledPairs) -> bool:
 def cut_run(run: RunColumns, depth: int, *, topics: Sequence[str] | None = None) -> RunTop:
     """Copy the first `depth` documents of each topic in the run's order. topics: restrict to these."""
     if not 1 <= depth <= MAX_DEPTH:
-        raise ValueError(f"depth {depth} is not from 1 to {MAX_DEPTH}")
+        raise ValueError(f"depth {depth} must be between 1 and {MAX_DEPTH}")
     wanted = None if topics is None else set(topics)
     kept = [i for i, topic in enumerate(run.topics) if wanted is None or topic in wanted]
     begins = run.offsets[kept] if kept else np.empty(0, np.int64)
@@ -216,7 +216,7 @@ def _merge_tops(
 ) -> PooledPairs:
     """Return the union. tags: of the pools' runs (in their order) and of the tops."""
     if not 1 <= depth <= MAX_DEPTH:
-        raise ValueError(f"depth {depth} is not from 1 to {MAX_DEPTH}")
+        raise ValueError(f"depth {depth} must be between 1 and {MAX_DEPTH}")
     if len(set(tags)) != len(tags):
         raise ValueError("two runs have the same tag")
     parts: list[RunTop | PooledPairs] = [*tops, *pools]

@@ -11,7 +11,7 @@ from assay.cli.command_list import command_name
 PAGE_TEXT = """# Sampling, prioritised pools and LLM judges
 
 This page compares the methods of [sampled and prioritised pools](../reference/methods/sampling.md) with targets that were set before they were
-implemented. Targets for three collections that are not available here are left out. All results come from replays of public test collections, where
+implemented. Targets for three collections that could not be obtained are left out. All results come from replays of public test collections, where
 every judgement is known. `make acceptance` writes the page. Nothing was tuned, and missed targets are shown as missed.
 
 | target | required | found | reached |

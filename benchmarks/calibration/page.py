@@ -88,9 +88,10 @@ know of it, as the last rows show.
 
 ## Differences of systems
 
-The first columns give intervals of the mean difference by Student's t and by BCa (500 samples), always shown. The next columns are what Assay shows,
-by the rule of [means](#means-of-systems). The last ones are the interval of the effect size by the noncentral t. *exponential* and *lognormal* (of a
-normal with standard deviation 1.5) are skewed differences. *gain* and *lose*: the difference is 0 on all other topics unless stated otherwise.
+The first columns give intervals of the mean difference by Student's t and by BCa (500 samples), always shown. The next columns give the intervals
+that Assay shows, according to the rule for [means](#means-of-systems). The last columns give the interval of the effect size by the noncentral t
+distribution. *exponential* and *lognormal* (of a normal with standard deviation 1.5) are skewed differences. *gain* and *lose*: the difference is 0
+on all other topics unless stated otherwise.
 
 If few topics make up the difference, t and BCa cover far less than .95, and no interval is shown; wins, ties and losses are shown instead. The
 interval of the effect size is too wide for skewed differences, and too narrow for lognormal ones.

@@ -46,7 +46,7 @@ def make_ordered_parameters(
     if not 0 <= audit <= MAX_AUDIT:
         raise MalformedRequest(
             _(
-                "the audit sample must be from 0 to %(most)s; for a larger share, build a "
+                "the audit sample must be between 0 and %(most)s; for a larger share, build a "
                 "sampled pool"
             )
             % {"most": f"{MAX_AUDIT:g}"}

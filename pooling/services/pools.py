@@ -323,7 +323,7 @@ def pool_tops(tops: Sequence[RunTop], *, depth: int, seed: int) -> PooledPairs:
         )
         if long is not None:
             raise Refused(
-                _("a document id has more than %(most)s characters: %(id)s…")
+                _("a document ID is longer than %(most)s characters: %(id)s…")
                 % {"most": MAX_ID_LENGTH, "id": long.decode("utf-8")[:60]}
             )
     if len(pairs) > MAX_PAIRS:

@@ -271,7 +271,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         elif action == "build":
             job = services.request_rebuild(pool, user=request.user)
         else:
-            raise Refused(_("nothing to do"))
+            raise Refused(_("unknown action"))
         tasks.send(job)
         if action == "preview":
             return redirect("pool-extension", slug, pk, job.pk)

@@ -61,7 +61,7 @@ class Command(DatabaseCommand):
     ) -> dict[str, Any]:
         if not output or output == "-":
             raise BadInput(
-                "a release is a zip file and cannot be printed. Name it with --output FILE"
+                "a release is a zip file and cannot be printed; write it to a file with --output FILE"
             )
         campaign_row = get_campaign(campaign)
         plan = ReleasePlan(

@@ -67,7 +67,7 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--files",
             action="store_true",
-            help="export the collection's files, too, into the new folder --output",
+            help="export the collection's files as well, into the new folder --output",
         )
 
     def compute(self, *, action: str, what: str, **options: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pooling.management.import_commands import get_user
 
 
 class Command(BaseCommand):
-    help = "Create an API token of an account and print it, once."
+    help = "Create an API token for an account and print it once."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("account", metavar="ACCOUNT", help="username of the token's owner")

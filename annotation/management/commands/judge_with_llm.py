@@ -271,7 +271,7 @@ class Command(FileCommand):
         if lacking := [
             topic for topic in dict.fromkeys(topic for topic, _ in wanted) if topic not in texts
         ]:
-            raise BadInput(f"{topics}: topic {format_first(lacking)} of {path} is missing")
+            raise BadInput(f"{topics} has no topic {format_first(lacking)}, which {path} uses")
         if lacking := sorted(needed - set(record_of)):
             raise BadInput(f"document {format_first(lacking)} is missing from the document files")
         return [

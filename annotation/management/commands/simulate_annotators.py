@@ -58,7 +58,7 @@ class Command(BaseCommand):
             type=float,
             default=48.0,
             metavar="S",
-            help="median active seconds per judgement (simulated, not waited for)",
+            help="median active seconds per simulated judgement (the command does not wait for them)",
         )
         parser.add_argument(
             "--kinds",
@@ -82,7 +82,7 @@ class Command(BaseCommand):
             type=float,
             default=14.0,
             metavar="D",
-            help="days before now at which the simulation begins, with --direct",
+            help="start of the simulation, in days before now (only with --direct)",
         )
         parser.add_argument(
             "--threads", type=int, default=8, metavar="N", help="concurrent requests, over HTTP"

@@ -67,7 +67,7 @@ class Opening:
         """Return the pair. Raises LookupError if there is none, which cannot happen after a lease
         or judgement of it was found."""
         if self.pair_had is None:
-            raise LookupError("the annotator never had this pair")
+            raise LookupError("this pair was never assigned to the annotator")
         return self.pair_had
 
 

@@ -162,7 +162,7 @@ def test_the_table_says_what_was_drawn(files: list[str]) -> None:
     [
         (
             ["--element", "topics", "--per-topic-quota"],
-            "a quota per topic needs the element assessments, not topics",
+            "a quota per topic requires the element assessments, not topics",
         ),
         (
             ["--element", "topics", "--docids", "x"],
