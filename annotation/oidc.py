@@ -1,5 +1,5 @@
-"""OpenID Connect by the package mozilla-django-oidc, if installed, with the checks that it leaves
-to its users.
+"""OpenID Connect through the package mozilla-django-oidc, if installed, with the checks that it
+leaves to applications.
 
 The package exchanges the code (with PKCE) and checks signature, expiry and nonce. This module
 checks issuer and audience, and that the userinfo response has the subject of the token.

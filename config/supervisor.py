@@ -43,7 +43,7 @@ class SupervisedProcess:
 
 
 class Supervisor:
-    """Runs child processes. begun: called after each start of a child."""
+    """A supervisor of child processes. begun: called after each start of a child."""
 
     def __init__(
         self,

@@ -38,7 +38,8 @@ def run_urgent_job() -> bool:
 
 
 class Reconciler:
-    """Sends queued jobs and jobs of dead workers to the broker, each attempt at most once a minute."""
+    """A sender of queued jobs and of jobs of dead workers to the broker, each attempt at most once
+    per minute."""
 
     def __init__(self) -> None:
         self.upkeep = upkeep.Upkeep(send)

@@ -220,7 +220,7 @@ def _member_summary(
     campaign: Campaign,
     live: CampaignSnapshot,
 ) -> AnnotatorSummary:
-    """Summarise one member. last: time of the last judgement."""
+    """Summarise one member."""
     name, names = member.pseudonym, campaign.grades.names
     agreements = live.derived(
         "leave one out", lambda: {loo.name: loo for loo in _agreement_with_others(campaign, live)}

@@ -1,4 +1,4 @@
-"""The to-do list of managers, shown on Home, in mails and in the API.
+"""The to-do list of managers, shown on Home, in emails and in the API.
 
 get_to_do_list(user)                 of all campaigns that the user manages
 build_to_do_list(campaigns, known)   of these campaigns, with computed statistics

@@ -20,7 +20,7 @@ TO_DO_MAIL_JOB = "to-do emails"
 
 
 def request_due_mails() -> list[Job]:
-    """Create a job that sends the mails that are due, unless such a job is queued or running.
+    """Create a job that sends the emails that are due, unless such a job is queued or running.
     Returns the new jobs."""
     if (
         not messages.get_due_to_do_mails(timezone.now()).exists()
@@ -54,7 +54,7 @@ def mail_subject(items: list[ToDoItem]) -> str:
 
 
 def mail_body(profile: Profile, items: list[ToDoItem]) -> str:
-    """Return the text of the mail: one line per item, grouped by campaign, with the address of the
+    """Return the text of the email: one line per item, grouped by campaign, with the address of the
     first page that helps."""
     home = profile.to_do_address.rstrip("/")
     lines = [f"Hello {profile.user.get_username()},", ""]

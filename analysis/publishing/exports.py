@@ -107,8 +107,8 @@ class ExportOptions:
 @dataclass(frozen=True)
 class Export:
     """An export. name: in addresses. file: suffix of the file name after the campaign's slug.
-    labels, comments, spreadsheet: which options affect it. of_kind: the kind of pool that it
-    requires."""
+    heeds: the options that affect it (labels, comments, spreadsheet). of_kind: the kind of pool
+    that it requires."""
 
     name: str
     title: str

@@ -19,7 +19,7 @@ ZIP_TIMESTAMP = (1980, 1, 1, 0, 0, 0)
 
 
 class _StreamBuffer(io.RawIOBase):
-    """A buffer of written bytes until they are sent."""
+    """A buffer that holds written bytes until they are sent."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []

@@ -1,4 +1,4 @@
-"""The places of a campaign."""
+"""Template tags for the navigation of a campaign: its places, and their pages."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def is_many_too_fast(n_fast: int, submitted: int) -> bool:
 
 
 def flag_rank(flag: AnnotatorFlag) -> int:
-    """Return the place of the flag in FLAG_ORDER."""
+    """Return the position of the flag in FLAG_ORDER."""
     return next(i for i, begin in enumerate(FLAG_ORDER) if flag.name.startswith(begin))
 
 

@@ -336,8 +336,8 @@ def can_proceed(
 
 
 class ProgressReader(io.RawIOBase):
-    """Reads the unpacked bytes of a file and counts them as progress of a job: rows, and bytes of
-    the uploaded file."""
+    """A reader of the unpacked bytes of a file, which counts them as progress of a job: rows, and
+    bytes of the uploaded file."""
 
     def __init__(self, path: str, *, name: str, work: ClaimedJob, counted: bool) -> None:
         self.packed: BinaryIO = open(path, "rb", buffering=0)  # type: ignore[assignment]  # noqa: SIM115  closed by close()

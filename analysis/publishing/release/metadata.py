@@ -55,8 +55,8 @@ def list_licenses(campaign: Campaign) -> list[tuple[str, str]]:
 
 
 def _format_yaml(lines: dict[str, Any]) -> str:
-    """Format values, lists of texts and lists of texts by key. Empty ones are left out. A text in
-    JSON is a text in YAML, too."""
+    """Format values, lists of texts and lists of texts by key. Empty ones are left out. Texts are
+    written as JSON strings, which are valid YAML."""
     text = ""
     for key, value in lines.items():
         if isinstance(value, list) and value:
