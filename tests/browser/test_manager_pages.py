@@ -419,6 +419,7 @@ def test_excluding_the_clicker_and_the_speeder_is_previewed_raises_alpha_and_is_
     anew = page.get_by_role("button", name="Recalculate")
     if anew.is_visible():
         anew.click()
+        page.wait_for_load_state()  # not the page before, nor an empty one
     stamp = page.get_by_text("Newer judgements exist.")
     expect(stamp).to_have_count(0, timeout=JOB_MS)
     after = alpha_on(page)
