@@ -154,6 +154,7 @@ def fill(world: World) -> None:
         thanks_text=LONG,
         completion_url=ADDRESS,
         completion_code=SHORT[:40],
+        publication={"title": LONG, "contact": SHORT, "authors": [{"name": SHORT}]},
     )
     GuidelineVersion.objects.update(note=SHORT)
     Membership.objects.update(note=LONG, status_reason=LONG)
