@@ -20,6 +20,7 @@ from analysis.studies.study_context import StudyContext
 from analysis.studies.table_names import slugify_name
 from analysis.studies.tripjudge.inputs import (
     SCALE_NAMES,
+    compares_with_paper,
     grade_name,
     judgement_arguments,
     label_file,
@@ -69,17 +70,20 @@ def make_campaign_numbers(bench: StudyContext) -> Section:
         for key, words in COUNT_LABELS.items()
     ]
     rows += grade_rows(bench, statistics)
-    note = (
-        "In the published column, judgements and annotators were counted before topics were "
-        "cleaned, queries and pairs after it. Their quotient is not a mean."
-    )
+    header, note = ["", "value"], ""
+    if compares_with_paper(bench):
+        header = ["", "here", "TripJudge"]
+        note = (
+            "In the published column, judgements and annotators were counted before topics were "
+            "cleaned, queries and pairs after it. Their quotient is not a mean."
+        )
     table = Table(
         "table-1",
         "Campaign statistics",
-        ["", "here", "TripJudge"],
-        rows,
+        header,
+        [row[: len(header)] for row in rows],
         note,
-        digits=(None, 2, 2),
+        digits=(None, 2, 2)[: len(header)],
         ruled=frozenset({len(COUNT_LABELS)}),
     )
     return Section(
@@ -134,13 +138,15 @@ def make_labels_and_decisions(bench: StudyContext) -> Section:
     for scale, words in SCALE_NAMES:
         one = aggregated[scale]
         ruled.add(len(rows))
-        rows += decision_rows(bench, scale, words, one) + published_rows(bench, scale, words)
+        rows += decision_rows(bench, scale, words, one)
+        rows += published_rows(bench, scale, words)
         figures.append(decision_chart(bench, scale, words, one))
     header = ["scale", "label", "pairs", "share", *DECISION_WORDS.values()]
-    note = (
-        "Share of each label, divided by how it was decided. TripJudge: full agreement 20%, "
-        "lowest grade 22% on 4 grades, 48% and 2% on 2 grades."
-    )
+    note = "Share of each label, divided by how it was decided."
+    if compares_with_paper(bench):
+        note += (
+            " TripJudge: full agreement 20%, lowest grade 22% on 4 grades, 48% and 2% on 2 grades."
+        )
     table = Table(
         "figure-1",
         "Labels by decision",
@@ -196,8 +202,8 @@ def decision_rows(
 
 
 def published_rows(bench: StudyContext, scale: str, words: str) -> list[list[Cell]]:
-    """Return the published values if the scale has as many grades."""
-    if scale == "graded" and n_grades(bench) != 4:
+    """Return the published values to compare with, if the scale has as many grades."""
+    if not compares_with_paper(bench) or (scale == "graded" and n_grades(bench) != 4):
         return []
     return [
         [
@@ -338,7 +344,11 @@ def make_agreement(bench: StudyContext) -> Section:
                 published,
             ],
         )
-    header = ["", *(words for _, words in SCALE_NAMES), *(words for _, words in SCALE_NAMES)]
+    header = ["", *(words for _, words in SCALE_NAMES)]
+    heads: tuple[tuple[str, int], ...] = ()
+    if compares_with_paper(bench):
+        header += [words for _, words in SCALE_NAMES]
+        heads = (("", 1), ("here", 2), ("TripJudge", 2))
     note = (
         "Kappa is linearly weighted and alpha ordinal on all grades. The label includes an "
         "annotator's own vote, so that chance alone reaches the second row. "
@@ -348,10 +358,10 @@ def make_agreement(bench: StudyContext) -> Section:
         "figure-2",
         "Agreement",
         header,
-        rows,
+        [row[: len(header)] for row in rows],
         note,
-        heads=(("", 1), ("here", 2), ("TripJudge", 2)),
-        digits=(None, 2, 2, 2, 2),
+        heads=heads,
+        digits=(None, 2, 2, 2, 2)[: len(header)],
     )
     figures = [kappa_chart(agreement, scale, words) for scale, words in SCALE_NAMES]
     values = {

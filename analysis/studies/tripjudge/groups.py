@@ -28,6 +28,7 @@ from analysis.studies.tripjudge.inputs import (
     EVALUATION_OPTION_KEYS,
     LABEL_KEYS,
     SCALE_NAMES,
+    compares_with_paper,
     grade_name,
     judged_qrels_argument,
     judgement_arguments,
@@ -261,8 +262,7 @@ def add_systems(bench: StudyContext, files: Files, made: Section) -> None:
                 rows.append([name, qrels, tag, *means.values()])
         if clicked:
             taus += [
-                [name, *row[:-1]]
-                for row in tau_rows(bench, run_ranking_comparison(bench, only=path))
+                [name, *row] for row in tau_rows(bench, run_ranking_comparison(bench, only=path))
             ]
     if rows:
         digits = (None, None, None, *[3] * (len(header) - 3))
@@ -278,12 +278,12 @@ def add_systems(bench: StudyContext, files: Files, made: Section) -> None:
             "2.5%",
             "97.5%",
             "tau-ap",
-            "authors' script",
+            *(["authors' script"] if compares_with_paper(bench) else []),
         ]
         title = "Kendall's tau by topic group"
-        made.tables.append(
-            Table("table-3-groups", title, columns, taus, digits=(None, None, None, *[3] * 5))
-        )
+        cells = [row[: len(columns)] for row in taus]
+        digits = (None, None, None, *[3] * (len(columns) - 3))
+        made.tables.append(Table("table-3-groups", title, columns, cells, digits=digits))
 
 
 def add_clicks(bench: StudyContext, files: Files, made: Section) -> None:
@@ -366,12 +366,15 @@ def make_survey(bench: StudyContext) -> Section:
             rows.append([asked, text, n, n / answers.total(), TRIPJUDGE_SURVEY.get(text)])
     if not rows:
         raise PartLeftOut("`survey` has no answer")
+    header = ["question", "answer", "n", "share"]
+    if compares_with_paper(bench):
+        header.append("TripJudge")
     made = Table(
         "survey",
         "Survey answers",
-        ["question", "answer", "n", "share", "TripJudge"],
-        rows,
+        header,
+        [row[: len(header)] for row in rows],
         "Empty answers are left out.",
-        digits=(None, None, None, 2, 2),
+        digits=(None, None, None, 2, 2)[: len(header)],
     )
     return Section([made], values={asked: dict(answers) for asked, answers in counts.items()})

@@ -111,6 +111,12 @@ SETTING_KEYS = (
         "file",
         "Survey answers: CSV or TSV with the columns question and answer, one row per answer.",
     ),
+    setting(
+        "compare_with",
+        "text",
+        "Paper whose published values are shown next to yours: tripjudge (default: none).",
+        choices=("tripjudge",),
+    ),
     *(key for key in EVALUATION_SETTING_KEYS if key.name != "min_relevant"),
 )
 EVALUATION_OPTION_KEYS = [name for name in EVALUATION_KEYS if name != "min_relevant"]
@@ -130,6 +136,11 @@ def judgement_arguments(bench: StudyContext, *, only: str | None = None) -> dict
         **bench.options(*JUDGING_KEYS, grades="scale"),
     }
     return given if only is None else {**given, "only_topics": only}
+
+
+def compares_with_paper(bench: StudyContext) -> bool:
+    """Return whether tables show the values that TripJudge published."""
+    return bench.value("compare_with") == "tripjudge"
 
 
 def n_grades(bench: StudyContext) -> int:

@@ -14,6 +14,7 @@ from analysis.studies.table_names import make_figures, prefix_tables
 from analysis.studies.tripjudge.inputs import (
     EVALUATION_OPTION_KEYS,
     click_qrels_files,
+    compares_with_paper,
     judged_qrels_argument,
     need_all,
     need_clicks,
@@ -107,18 +108,22 @@ def make_ranking_comparison(bench: StudyContext) -> Section:
         "2.5%",
         "97.5%",
         "tau-ap",
-        "authors' script",
-        "published",
     ]
+    heads: tuple[tuple[str, int], ...] = ()
+    note, words = "", TAU_THRESHOLD_NOTE
+    if compares_with_paper(bench):
+        header += ["authors' script", "published"]
+        heads = (("", 2), ("here", 5), ("TripJudge", 1))
+        note = "Published: of TripJudge's seven systems under the corresponding qrels. "
+        words = f"{words} {AUTHORS_SCRIPT_NOTE}"
     table = Table(
         "table-3",
         "Kendall's tau between rankings",
         header,
-        tau_rows(bench, rankings),
-        "Published: of TripJudge's seven systems under the corresponding qrels."
-        + _interval_reason(rankings),
-        heads=(("", 2), ("here", 5), ("TripJudge", 1)),
-        digits=(None, None, *[3] * 6),
+        [row[: len(header)] for row in tau_rows(bench, rankings)],
+        f"{note}{_interval_reason(rankings)}".strip(),
+        heads=heads,
+        digits=(None, None, *[3] * (len(header) - 2)),
     )
     tables = [
         one
@@ -133,7 +138,7 @@ def make_ranking_comparison(bench: StudyContext) -> Section:
     return Section(
         [table, *prefix_tables(tables, "table-3")],
         make_figures(rankings.charts(), "table-3"),
-        [TAU_THRESHOLD_NOTE],
+        [words],
         values,
     )
 
@@ -147,13 +152,13 @@ def _interval_reason(rankings: Result) -> str:
         for a, b in combinations(names, 2)
     ]
     listed = "; ".join(dict.fromkeys(filter(None, reasons)))
-    return f" No confidence interval: {listed}." if listed else ""
+    return f"No confidence interval: {listed}." if listed else ""
 
 
-TAU_THRESHOLD_NOTE = (
-    "Above 0.9, two qrels are considered equivalent (Voorhees). The paper's numbers come "
-    "from the authors' script, which correlates the alphabetical order of the runs' names. "
-    "Tau of the means correlates the rankings."
+TAU_THRESHOLD_NOTE = "Above 0.9, two qrels are considered equivalent (Voorhees)."
+AUTHORS_SCRIPT_NOTE = (
+    "The paper's numbers come from the authors' script, which correlates the alphabetical "
+    "order of the runs' names. Tau of the means correlates the rankings."
 )
 
 
@@ -210,6 +215,8 @@ def published_pair(bench: StudyContext, a: str, b: str) -> str:
 
 def make_published_tau(bench: StudyContext) -> Section:
     """Compute the paper's Table 3 from its own Table 2, for comparison with the campaign's."""
+    if not compares_with_paper(bench):
+        raise PartLeftOut('needs `compare_with = "tripjudge"`')
     if not any(bench.has(key) for key in ("judgements", "labels", "binary_labels")):
         raise PartLeftOut("needs `judgements` or `labels`")
     rows: list[list[Cell]] = []

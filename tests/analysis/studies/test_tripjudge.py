@@ -67,6 +67,7 @@ document_texts = ["documents.jsonl.txt"]
 topic_groups = "groups.txt"
 runs = ["one.txt", "two.txt", "three.txt", "four.txt"]
 survey = "survey.txt"
+compare_with = "tripjudge"
 [clicks]
 DCTR = "clicks.txt"
 [grades]
@@ -414,6 +415,30 @@ def test_answers_of_the_survey_are_counted(out: Path) -> None:
     ]
 
 
+def test_without_a_paper_to_compare_with_tables_have_no_published_values(tmp_path: Path) -> None:
+    out = study_of(tmp_path, "tripjudge", TOML.replace('compare_with = "tripjudge"\n', ""), **FILES)
+    assert about(out)["left_out"] == {"published": 'needs `compare_with = "tripjudge"`'}
+    report = (out / "report.html").read_text(encoding="utf-8")
+    assert report.count("TripJudge") == 1  # the study's source
+    columns = {
+        name: list(table(out, name)[0])
+        for name in ("table-1", "figure-2", "table-3", "table-3-groups", "survey")
+    }
+    taus = ["measure", "qrels", "tau of the means", "2.5%", "97.5%", "tau-ap"]
+    assert columns == {
+        "table-1": ["", "value"],
+        "figure-2": ["", "all grades", "2 grades"],
+        "table-3": taus,
+        "table-3-groups": ["group", *taus],
+        "survey": ["question", "answer", "n", "share"],
+    }
+    assert {row["label"] for row in table(out, "figure-1") if row["scale"] == "2 grades"} == {
+        "irrelevant",
+        "relevant",
+        "all",
+    }
+
+
 def test_click_qrels_may_come_from_a_log(tmp_path: Path) -> None:
     log = "session,topic,document,rank,clicked\n1,t1,d1,1,1\n1,t1,d2,2,0\n2,t1,d1,1,0\n2,t1,d2,2,1\n3,t1,d1,1,1\n3,t1,d2,2,0\n"
     text = 'judgements = "raw.txt"\nruns = ["one.txt", "two.txt"]\nclick_log = "log.txt"\n'
@@ -496,7 +521,7 @@ def test_a_file_of_the_size_of_tripjudges_in_firas_form(tmp_path: Path) -> None:
         for k, (p, g, u) in enumerate(zip(pair.tolist(), grade.tolist(), users, strict=True))
     ]
     out = study_of(tmp_path, "tripjudge", 'judgements = "raw.txt"\n', raw=header + "".join(lines))
-    rows = {row[""]: row["here"] for row in table(out, "table-1")}
+    rows = {row[""]: row["value"] for row in table(out, "table-1")}
     assert (rows["judgements"], rows["judged pairs"], rows["queries"], rows["annotators"]) == (
         "38810",
         "13291",
