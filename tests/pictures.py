@@ -35,10 +35,11 @@ def sketched(
     titled: bool = True,
     inches: float | None = None,
     kinds: Sequence[str] = ("pdf", "svg", "png"),
+    font: str | None = None,
 ) -> dict[str, bytes]:
     """The files that `assay.charts.print_files.render_files` makes, holding the description of the picture.
     Raises Nothing for a figure without a picture."""
     figure_parts(figure)
     description = UNIQUE.sub("", figure)
-    content = f"{figure_title(figure) if titled else ''}\n{inches}\n{description}"
+    content = f"{figure_title(figure) if titled else ''}\n{inches} {font}\n{description}"
     return {kind: BEGINNINGS[kind].encode("latin-1") + content.encode() for kind in kinds}

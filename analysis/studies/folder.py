@@ -133,16 +133,19 @@ def _write_parts(made: MadeStudy, folder: Path) -> dict[str, Any]:
     for name in ("tables", "figures"):
         (folder / name).mkdir()
     to_tex = LAYOUTS[made.settings.values["layout"]]
+    font = made.settings.values["font"]
     return {
         one.part.name: {
-            "files": _write_part(one, folder, to_tex),
+            "files": _write_part(one, folder, to_tex, font),
             "values": one.section.values,
         }
         for one in made.parts
     }
 
 
-def _write_part(one: MadePart, folder: Path, to_tex: Callable[[Table], str]) -> list[str]:
+def _write_part(
+    one: MadePart, folder: Path, to_tex: Callable[[Table], str], font: str | None
+) -> list[str]:
     files = {}
     for table in one.section.tables:
         files[f"tables/{table.key}.tex"] = to_tex(table).encode()
@@ -155,11 +158,11 @@ def _write_part(one: MadePart, folder: Path, to_tex: Callable[[Table], str]) -> 
             files |= {
                 f"figures/{figure.key}.{kind}": data
                 for kind, data in render_files(
-                    figure.picture, titled=False, inches=TEXT_INCHES
+                    figure.picture, titled=False, inches=TEXT_INCHES, font=font
                 ).items()
             }
             column = render_files(
-                figure.picture, titled=False, inches=COLUMN_INCHES, kinds=("pdf",)
+                figure.picture, titled=False, inches=COLUMN_INCHES, kinds=("pdf",), font=font
             )
             files[f"figures/{figure.key}-column.pdf"] = column["pdf"]
         except EmptyFigure:

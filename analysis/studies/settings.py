@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.studies.study import Study, setting
+from assay.charts.print_files import FONTS
 from assay.formats.errors import FileProblem, FormatError
 from assay.formats.toml_text import read_toml
 from assay.options import DeclaredOption
@@ -36,6 +37,7 @@ COMMON_KEYS = (
         TWO_COLUMN,
         choices=(TWO_COLUMN, ONE_COLUMN),
     ),
+    setting("font", "text", "Font of the figures (default: DejaVu Sans).", choices=tuple(FONTS)),
     setting(
         "systems",
         "names",

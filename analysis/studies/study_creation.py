@@ -11,6 +11,7 @@ from typing import Any
 from analysis.studies.settings import StudySettings, keys_by_name
 from analysis.studies.study import PartLeftOut, Section, Study, StudyPart
 from analysis.studies.study_context import StudyContext
+from assay.charts.print_files import FALLBACK_FONT, FONTS, find_font_family
 from assay.version import program_version
 
 LIBRARIES = ("numpy", "scipy", "matplotlib")
@@ -82,6 +83,12 @@ def make_study(
     if not parts:
         reasons = "; ".join(f"{name}: {why}" for name, (_, why) in left_out.items())
         raise PartLeftOut(f"no part of the study {study.name} can be computed: {reasons}")
+    font = settings.values["font"]
+    if font and find_font_family(font) is None:
+        bench.warn(
+            f"The font {font} is not installed as a TrueType file ({' or '.join(FONTS[font])}), "
+            f"so figures use {FALLBACK_FONT}."
+        )
     return MadeStudy(
         study, settings, parts, left_out, bench.warnings, list_inputs(study, settings), command
     )

@@ -71,6 +71,21 @@ SETTINGS: dict[str, Any] = {
     "font.size": FONT,
 }
 
+FONTS = {
+    "libertine": ("Linux Libertine", "Libertinus Serif"),
+    "times": (
+        "Times New Roman",
+        "Nimbus Roman",
+        "TeX Gyre Termes",
+        "Liberation Serif",
+        "STIXGeneral",
+    ),
+    "helvetica": ("Helvetica", "Nimbus Sans", "TeX Gyre Heros", "Arial", "Liberation Sans"),
+    "computer-modern": ("CMU Serif", "Latin Modern Roman"),
+}
+"""Families by the name of a paper's font, the preferred one first. STIXGeneral is matplotlib's own."""
+FALLBACK_FONT = "DejaVu Sans"
+
 LAYOUT = ("GDEF", "GPOS", "GSUB")
 """Font tables used to lay out text."""
 
@@ -112,12 +127,14 @@ def render_files(
     titled: bool = True,
     inches: float | None = None,
     kinds: Sequence[str] = ("pdf", "svg", "png"),
+    font: str | None = None,
 ) -> dict[str, bytes]:
     """Return the figure as {"pdf": bytes, "svg": bytes, "png": bytes}.
 
     titled: draw the figure's caption above it. Papers have captions of their own. inches: width of
     the figure, whose text has the same size at all widths; up to NARROW_INCHES, the narrow form is
-    drawn. kinds: the files to draw. Raises EmptyFigure if the figure has no picture.
+    drawn. kinds: the files to draw. font: a name in FONTS; characters that it lacks, or all if it is
+    not installed, are drawn in FALLBACK_FONT. Raises EmptyFigure if the figure has no picture.
     """
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -134,7 +151,9 @@ def render_files(
         textwrap.wrap(title, int((width - 16) / (CHARACTER_WIDTH * BOLD_FACTOR))) if titled else []
     )
     head = TITLE_LINE * len(lines) + (6 if lines else 0)
-    with matplotlib.rc_context(SETTINGS):  # type: ignore[arg-type]  # its keys are literals
+    family = find_font_family(font) if font else None
+    settings = SETTINGS | {"font.family": [family, FALLBACK_FONT] if family else [FALLBACK_FONT]}
+    with matplotlib.rc_context(settings):  # type: ignore[arg-type]  # its keys are literals
         paper = Figure(figsize=(width / pixels, (head + whole) / pixels), facecolor=PAPER)
         FigureCanvasAgg(paper)
         axes = paper.add_axes((0.0, 0.0, 1.0, 1.0))
@@ -166,6 +185,18 @@ def render_files(
             paper.savefig(out, format=kind, dpi=DPI, metadata=metadata)
             drawn[kind] = out.getvalue()
         return drawn
+
+
+@cache
+def find_font_family(font: str) -> str | None:
+    """Return the first installed family of this name in FONTS, or None. Only TrueType files count,
+    because PDF files cannot hold others in the same way."""
+    from matplotlib import font_manager
+
+    installed = {
+        one.name for one in font_manager.fontManager.ttflist if one.fname.lower().endswith(".ttf")
+    }
+    return next((family for family in FONTS[font] if family in installed), None)
 
 
 @cache

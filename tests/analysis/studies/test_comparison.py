@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from assay.charts.print_files import FONTS, find_font_family
 from tests.analysis.studies.made import about, drawn, json_table, refusal, study_of, table
 from tests.assay.comparison.counted_signs import counted_signed_rank
 from tests.assay.comparison.hall import wider_interval
@@ -572,6 +573,21 @@ def test_latex_of_a_study_is_typeset(tmp_path: Path, layout: str) -> None:
         capture_output=True,
     )
     assert b"Overfull" not in printed.stdout
+
+
+def test_a_font_of_figures_that_is_not_installed_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(FONTS, "libertine", ("No Such Font",))
+    find_font_family.cache_clear()
+    out = study_of(tmp_path, "comparison", f'{TOML}font = "libertine"\n', qrels=QRELS, **RUNS)
+    find_font_family.cache_clear()
+    said = (
+        "The font libertine is not installed as a TrueType file (No Such Font), so figures use "
+        "DejaVu Sans."
+    )
+    assert said in about(out)["warnings"]
+    assert said in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_systems_have_the_names_of_the_toml_file_or_of_their_files_if_tags_clash(

@@ -205,6 +205,26 @@ def test_a_figure_for_a_column_has_its_width_and_the_usual_size_of_text() -> Non
         assert set(re.findall(r"font[^;<>]*?([\d.]+)px", svg)) == {"7.92"}
 
 
+def test_a_figure_has_the_font_of_the_paper_and_others_only_for_letters_that_it_lacks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """matplotlib brings STIXGeneral, which looks like Times and has no Arabic letters."""
+    monkeypatch.setitem(module.FONTS, "times", ("No Such Font", "STIXGeneral"))
+    monkeypatch.setitem(module.FONTS, "libertine", ("No Such Font",))
+    module.find_font_family.cache_clear()
+    for font, words, embedded in (
+        ("times", "score", {"STIXGeneral-Regular"}),
+        ("times", "درجة", {"STIXGeneral-Regular", "DejaVuSans"}),
+        ("libertine", "score", {"DejaVuSans"}),
+        (None, "score", {"DejaVuSans"}),
+    ):
+        figure = bars.bar_chart(["a", "b"], [1.0, 2.0], caption="c", unit=words)
+        pdf = render_files(figure, titled=False, kinds=("pdf",), font=font)["pdf"]
+        names = re.findall(rb"/BaseFont /(?:[A-Z]{6}\+)?([\w-]+)", pdf)
+        assert {name.decode() for name in names} == embedded
+    module.find_font_family.cache_clear()
+
+
 def test_a_legend_in_print_has_hatches_and_only_series_that_occur() -> None:
     picture = bars.stacked_bar_chart(
         ["a", "b"],
