@@ -524,6 +524,7 @@ def test_span_missing_says_exactly_that(signed_in_page: Signed, photograph: Phot
     expect(judging.bar_message).to_contain_text(
         "“Partial” needs a marked passage. Press S, or click its first word, then its last."
     )
+    expect(judging.page.locator("#say")).to_contain_text("needs a marked passage")  # no alarm
     photograph(judging.page, "span-missing")
     judging.press("s", "s", "ArrowRight", "ArrowRight", "Enter")
     expect(judging.bar_message).to_contain_text("Passage marked.")

@@ -108,7 +108,6 @@ export class Presses {
   cancel() {
     this.input.pending = null;
     this.open.spans.guide(false);
-    this.bar.bar.classList.remove("urgent");
     this.bar.select(this.open.record?.grade ?? null);
     this.bar.say("");
   }
@@ -193,7 +192,6 @@ export class Presses {
     );
     if (record) return void this.#revised(body, name);
     this.onFinish(pair);
-    bar.bar.classList.remove("urgent");
     if (this.isPractice()) {
       // final, because its solution is shown
       announce(`${t("Judged {grade}", { grade: name })}.`);

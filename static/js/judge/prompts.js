@@ -7,8 +7,7 @@ import { label } from "./keyboard.js";
 import { t } from "../words.js";
 
 /** choices: [label, action] of the buttons after the text. */
-function tell(bar, text, { urgent = false, choices = [] } = {}) {
-  bar.bar.classList.toggle("urgent", urgent);
+function tell(bar, text, { choices = [] } = {}) {
   bar.say(text);
   if (choices.length)
     bar.messageBox.replaceChildren(
@@ -21,7 +20,7 @@ function tell(bar, text, { urgent = false, choices = [] } = {}) {
         ),
       ),
     );
-  announce(text, { urgent });
+  announce(text);
 }
 
 const howToSend = ({ name }, device) =>
@@ -76,7 +75,7 @@ export function missing({ bar, grade: { name: grade }, device, key }) {
             "“{grade}” needs a marked passage. Press {key}, or click its first word, then its last.",
             { grade, key: label(key) },
           );
-  tell(bar, text, { urgent: true, choices: [CHANGE] });
+  tell(bar, text, { choices: [CHANGE] });
 }
 
 export function chosen({ bar, grade, device }) {
