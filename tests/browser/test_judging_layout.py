@@ -183,7 +183,7 @@ def overlaps_by_state(judging: JudgingPage, window: str, n_grades: int) -> dict[
     page.keyboard.press("Escape")
     judging.press("3")
     check("passage missing")
-    judging.press("s", "s", "ArrowRight", "Enter")
+    judging.press("s", "Enter")
     check("passage marked")
     check_last_line("passage marked")
     judging.press("Enter")

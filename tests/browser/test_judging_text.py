@@ -123,7 +123,7 @@ def test_passages_by_mouse_are_whole_words_painted_listed_joined_and_removed(
     ]
 
 
-def test_direction_follows_the_text_and_the_word_cursor_the_arrows(
+def test_direction_follows_the_text_and_the_ends_of_a_passage_the_arrows(
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
     campaign, ada = make_job(
@@ -134,8 +134,8 @@ def test_direction_follows_the_text_and_the_word_cursor_the_arrows(
     assert judging.title.evaluate(direction) == "rtl"
     assert judging.page.locator(".doc-body p").first.evaluate(direction) == "rtl"
     photograph(judging.page, "right-to-left")
-    judging.press("s", "ArrowLeft", "Enter", "ArrowLeft", "ArrowLeft")
-    photograph(judging.page, "word-cursor-rtl")
+    judging.press("s", "ArrowUp", "Shift+ArrowLeft", "ArrowRight", "ArrowRight")  # of six words
+    photograph(judging.page, "passage-rtl")
     judging.press("s")
     stored(judging.page)
     judging.judge("3")

@@ -96,7 +96,7 @@ def test_a_manager_tries_the_page_from_the_terms_to_the_end_and_nothing_is_store
     expect(judging.title).not_to_have_text(put_aside)
     judging.press("4")
     expect(judging.bar_message).to_contain_text("needs a marked passage")
-    judging.press("s", "s", "Enter")
+    judging.press("s", "Enter")
     judging.judge("Enter")
     page.locator("#menu > summary").click()
     page.locator("#menu [data-action=history]").click()

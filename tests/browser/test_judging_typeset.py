@@ -66,7 +66,7 @@ def test_markdown_is_set_where_the_collection_says_so_and_runs_nothing(
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     select(page, "weeks")
     stored(page)
-    judging.press("s", "s", "ArrowRight", "Enter")  # and from the first word in sight by keyboard
+    judging.press("s", "ArrowLeft", "Enter")  # and without the last word of a sentence by keyboard
     judging.judge("2")
     judging.saved()
     [row] = own_judgements(ada)

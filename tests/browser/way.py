@@ -170,7 +170,7 @@ def read_dialogs(judging: JudgingPage, look: Look) -> None:
         ("i", "information need"),
         ("/", "finder"),
         ("0", "reasons"),
-        ("s", "word cursor"),
+        ("s", "passage by keys"),
         ("p", "pause"),
     ):
         judging.press(keys)

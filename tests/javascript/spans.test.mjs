@@ -6,6 +6,9 @@ import {
   between,
   joined,
   onWords,
+  sentenceAt,
+  sentencesOf,
+  tellingSentence,
   whole,
 } from "../../static/js/judge/marking.js";
 import { StoredText, pieces } from "../../static/js/judge/text.js";
@@ -87,4 +90,48 @@ test("overlapping and touching passages are one", () => {
       [8, 9],
     ],
   );
+});
+
+const TEXT = "Knees hurt.  Does\nwalking help? It does, by 0.5 points. Ask others.";
+
+const sentences = (view) =>
+  sentencesOf(view).map(({ first, last }) =>
+    view.stored.text.slice(view.wordList[first].start, view.wordList[last].end),
+  );
+
+test("sentences go over line breaks and not over decimal points or seams", () => {
+  assert.deepEqual(sentences(viewOf(TEXT)), [
+    "Knees hurt",
+    "Does\nwalking help",
+    "It does, by 0.5 points",
+    "Ask others",
+  ]);
+  assert.deepEqual(sentences(viewOf("One two. Three four", { rotateAt: 9 })), [
+    "Three four",
+    "One two",
+  ]);
+  assert.deepEqual(sentences(viewOf("")), []);
+});
+
+test("every word is in a sentence", () => {
+  const all = sentencesOf(viewOf(TEXT));
+  assert.deepEqual(
+    [0, 1, 2, 4, 5].map((word) => sentenceAt(all, word)),
+    [0, 0, 1, 1, 2],
+  );
+});
+
+test("the first sentence is one with a query word, if one follows", () => {
+  const view = viewOf(TEXT);
+  view.terms = () =>
+    ["walking", "others"].map((word) => ({
+      startContainer: view.blocks[0].node,
+      startOffset: TEXT.indexOf(word),
+    }));
+  assert.deepEqual(
+    [0, 1, 2].map((from) => tellingSentence(view, from)),
+    [1, 1, 3],
+  );
+  view.terms = () => [];
+  assert.equal(tellingSentence(view, 2), 2);
 });

@@ -115,7 +115,7 @@ export function pressed(
   const { action, place } = found;
   if (open.spans.cursor && ["left", "right", "up", "down"].includes(action)) {
     event.preventDefault();
-    open.spans.move(action);
+    open.spans.move(action, { shift: event.shiftKey });
     return;
   }
   if (["left", "right"].includes(action)) return;

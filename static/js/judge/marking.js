@@ -96,7 +96,7 @@ function rejoined(words, word) {
   return words;
 }
 
-/** Returns the words in display order for the word cursor: {piece, start, end}. */
+/** Returns the words in display order for marking: {piece, start, end}. */
 export function wordsOf(view) {
   if (view.wordList && view.wordBlocks === view.blocks.length)
     return view.wordList;
@@ -128,6 +128,69 @@ export function wordsOf(view) {
     })
     .reduce(rejoined, []);
   return view.wordList;
+}
+
+/** Returns the starts of the sentences of a paragraph. */
+function startsOf(text) {
+  if (!Intl.Segmenter)
+    return [0, ...[...text.matchAll(/[.!?…]["'”’)\]]*\s+/g)].map(
+      (end) => end.index + end[0].length,
+    )];
+  const segmenter = new Intl.Segmenter(undefined, { granularity: "sentence" });
+  return [...segmenter.segment(text)].map(({ index }) => index);
+}
+
+/**
+ * Returns the sentences in display order as {first, last}, indices of their words. A sentence ends
+ * with its paragraph, and in tables and code with its line.
+ */
+export function sentencesOf(view) {
+  const words = wordsOf(view);
+  const paragraph = ({ piece, block }) =>
+    block.node.parentElement?.closest(".doc-body > *") ?? piece;
+  const found = [];
+  for (let first = 0; first < words.length; ) {
+    const here = paragraph(words[first]);
+    let end = first + 1;
+    while (end < words.length && paragraph(words[end]) === here) end += 1;
+    const from = words[first].start;
+    const text = view.stored.text.slice(from, words[end - 1].end);
+    const starts = startsOf(
+      here.className === "fixed" ? text : text.replace(/\n/g, " "),
+    );
+    for (let index = first, next = 1; index < end; index += 1) {
+      const isStart = index === first || words[index].start - from >= starts[next];
+      while (words[index].start - from >= starts[next]) next += 1;
+      if (isStart) found.push({ first: index, last: index });
+      else found.at(-1).last = index;
+    }
+    first = end;
+  }
+  return found;
+}
+
+/** Returns the index of the sentence that contains a word. */
+export const sentenceAt = (sentences, word) =>
+  sentences.findIndex(({ last }) => word <= last);
+
+/**
+ * Returns the first sentence from index `from` on with an occurrence of a query word, else the
+ * sentence at `from`.
+ */
+export function tellingSentence(view, from) {
+  const words = wordsOf(view);
+  const units = view.terms().flatMap(({ startContainer, startOffset }) => {
+    const block = view.blocks.find(({ node }) => node === startContainer);
+    return block ? block.start + (block.whole ? 0 : startOffset) : [];
+  });
+  const found = sentencesOf(view).findIndex(
+    ({ first, last }, index) =>
+      index >= from &&
+      units.some(
+        (unit) => words[first].start <= unit && unit < words[last].end,
+      ),
+  );
+  return found < 0 ? from : found;
 }
 
 const BESIDE = 3; // units, because touch is rarely exact

@@ -14,7 +14,7 @@ const NAMES = {
   find: t("Find in the document"),
   guidelines: t("Guidelines"),
   need: t("Information need"),
-  span: t("Mark a passage: start and end"),
+  span: t("Mark a passage"),
   unspan: t("Remove a marked passage"),
   down: t("Scroll down"),
   up: t("Scroll up"),
@@ -37,7 +37,9 @@ const OTHER_KEYS = [
     t("Explain grade 1, with examples (likewise for the other grades)"),
   ],
   [["control", "enter"], t("Save the note and go back")],
-  [["←", "→"], t("Move the word cursor while marking")],
+  [["↓", "↑"], t("Next or previous sentence while marking")],
+  [["←", "→"], t("Move the end of the passage by a word")],
+  [["shift", "←", "→"], t("Move its start by a word")],
 ];
 
 const RESERVED = new Set([

@@ -36,7 +36,11 @@ export class Presses {
         this.#prompt(open.spans.units.length ? "marked" : "missing");
       else if (guided && !cursor) prompts.tapping({ bar });
       else if (cursor || !input.pending)
-        prompts.cursor({ bar, cursor, key: settings.keys.span }); // otherwise the message about the grade remains
+        prompts.choosing({
+          bar,
+          isChoosing: Boolean(cursor),
+          key: settings.keys.span,
+        }); // otherwise the message about the grade remains
     });
   }
 

@@ -1,5 +1,5 @@
 // Prompts in the bar: the reason why a document cannot be judged, the passage or confirmation that
-// a grade waits for, and help for the word cursor.
+// a grade waits for, and help for choosing a passage by keys.
 
 import { announce, make } from "./dom.js";
 import { REASONS } from "./grades.js";
@@ -106,16 +106,14 @@ export function tapping({ bar }) {
   });
 }
 
-/** cursor: {word, anchor} of the word cursor, or null. key: the key for passages. */
-export function cursor({ bar, cursor: at, key }) {
+/** isChoosing: a passage is being chosen by keys. key: the key for passages. */
+export function choosing({ bar, isChoosing, key }) {
   bar.say(
-    !at
-      ? ""
-      : at.anchor === null
-        ? t(
-            "Word cursor: ← → to move, {key} or Enter to start the passage, Esc to stop.",
-            { key: label(key) },
-          )
-        : t("← → to extend the passage, Enter to finish, Esc to cancel."),
+    isChoosing
+      ? t(
+          "{key} or Enter marks the passage. ↓ ↑ next or previous sentence, ← → move its end, Shift ← → its start, Esc stops.",
+          { key: label(key) },
+        )
+      : "",
   );
 }

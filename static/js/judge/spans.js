@@ -1,5 +1,5 @@
 // Marked passages of the document: by mouse (select), by touch (select, then press Mark), by
-// keyboard (word cursor). On the page they are [start, end) in UTF-16 units of the stored text, and
+// keyboard (a sentence, then its ends). On the page they are [start, end) in UTF-16 units of the stored text, and
 // they are sent as code points.
 
 import { announce, paint } from "./dom.js";
@@ -8,6 +8,9 @@ import {
   joined,
   onWords,
   placeOf,
+  sentenceAt,
+  sentencesOf,
+  tellingSentence,
   wordAt,
   wordsOf,
 } from "./marking.js";
@@ -23,7 +26,7 @@ export class Spans extends EventTarget {
     this.enabled = false;
     this.view = null;
     this.units = [];
-    this.cursor = null; // {word, anchor, tapped}: the keyboard's word cursor, or the first word of a passage that is being tapped
+    this.cursor = null; // {anchor, word, tapped}: first and last word of the passage that is being chosen, by keys or by taps
     this.guided = false; // words can be tapped: "needed" by a waiting grade, or "asked" for by the user
     this.pointer = "mouse";
     this.isClicked = false;
@@ -95,11 +98,7 @@ export class Spans extends EventTarget {
       1,
     );
     paint("cursor", this.cursor ? this.#rangesOf([this.#word]) : [], 3);
-    paint(
-      "draft",
-      this.cursor?.anchor != null ? this.#rangesOf(this.#draft()) : [],
-      2,
-    );
+    paint("draft", this.cursor ? this.#rangesOf(this.#draft()) : [], 2);
     this.list.hidden = this.units.length === 0;
     const items = this.units.map(([start, end], index) => {
       const item = document.createElement("li");
@@ -253,7 +252,7 @@ export class Spans extends EventTarget {
     this.dispatchEvent(new Event("cursor"));
   }
 
-  // Word cursor.
+  // By keys: a sentence, then its ends.
 
   get #word() {
     return wordsOf(this.view)[this.cursor.word];
@@ -278,91 +277,105 @@ export class Spans extends EventTarget {
   }
 
   /**
-   * S: marks the selection if there is one. Otherwise shows the word cursor, starts a span at it,
-   * or ends the span. By mouse or touch: enables the tapping of words.
+   * S: marks the selection if there is one. Otherwise chooses a sentence, or marks the chosen
+   * passage. By mouse or touch: enables the tapping of words.
    */
   step(device = "keyboard") {
     if (!this.view) return;
     if (this.markSelection()) return;
     if (device !== "keyboard" && !this.cursor) this.guided ||= "asked";
     else if (!this.cursor) this.#begin();
-    else if (this.cursor.anchor === null) {
-      this.cursor.anchor = this.cursor.word;
-      announce(
-        t(
-          "Passage starts at {word}. Press the arrow keys to extend it, Enter to finish, Esc to cancel.",
-          { word: this.#textOf(this.#word) },
-        ),
-      );
-      this.repaint();
-    } else {
+    else {
       const spans = this.#draft();
-      this.last = this.cursor.word;
+      this.last = Math.max(this.cursor.anchor, this.cursor.word);
       this.cursor = null;
       this.add(spans);
     }
     this.dispatchEvent(new Event("cursor"));
   }
 
+  /** Chooses the sentence after the last passage, or the first visible one with a query word. */
   #begin() {
-    const words = wordsOf(this.view);
-    if (!words.length) return;
+    const sentences = sentencesOf(this.view);
+    if (!sentences.length) return;
     const { top } = stage();
-    const visible = words.findIndex((word) => {
-      const [range] = this.view.ranges(word.start, word.end);
-      if (!range) return false;
-      const live = document.createRange();
-      live.setStart(range.startContainer, range.startOffset);
-      live.setEnd(range.endContainer, range.endOffset);
-      return live.getBoundingClientRect().top >= top;
-    });
-    this.cursor = { word: Math.max(0, visible, this.last), anchor: null };
-    announce(
-      t(
-        "Word cursor at {word}. Press the arrow keys to move it, Enter to start the passage, Esc to stop.",
-        { word: this.#textOf(this.#word) },
-      ),
+    const visible = sentences.findIndex(
+      ({ first }) => this.#boxOf(first)?.top >= top,
     );
-    this.#reveal();
+    this.#choose(
+      this.last < 0
+        ? tellingSentence(this.view, Math.max(0, visible))
+        : sentenceAt(sentences, this.last) + 1,
+    );
+    announce(
+      `${this.#chosen()} ${t("Press Enter to mark this sentence, the down or up arrow for another one, Esc to stop.")}`,
+    );
+  }
+
+  #choose(index) {
+    const sentences = sentencesOf(this.view);
+    const { first, last } =
+      sentences[Math.max(0, Math.min(sentences.length - 1, index))];
+    this.cursor = { anchor: first, word: last };
+    this.#reveal(first);
+  }
+
+  /** The text of the chosen passage. */
+  #chosen() {
+    return this.#draft()
+      .map(([start, end]) => this.view.stored.text.slice(start, end))
+      .join(" ");
+  }
+
+  #boxOf(word) {
+    const [range] = this.#rangesOf([wordsOf(this.view)[word]]);
+    if (!range) return null;
+    const live = document.createRange();
+    live.setStart(range.startContainer, range.startOffset);
+    live.setEnd(range.endContainer, range.endOffset);
+    return live.getBoundingClientRect();
   }
 
   #textOf(word) {
     return this.view.stored.text.slice(word.start, word.end);
   }
 
-  /** Moves the word cursor by an arrow key. Left moves forward in right-to-left text. */
-  move(arrow) {
+  /**
+   * Handles an arrow key: down and up choose the next or previous sentence, left and right move the
+   * end of the passage by a word, or with Shift its start. Left moves forward in right-to-left text.
+   */
+  move(arrow, { shift = false } = {}) {
+    const { cursor } = this;
+    if (arrow === "up" || arrow === "down") {
+      const at = sentenceAt(
+        sentencesOf(this.view),
+        Math.min(cursor.anchor, cursor.word),
+      );
+      this.#choose(at + (arrow === "down" ? 1 : -1));
+      this.dispatchEvent(new Event("cursor"));
+      return announce(this.#chosen());
+    }
     const words = wordsOf(this.view);
-    const { node } = this.view.blocks.find(
-      (block) =>
-        block.start <= this.#word.start && this.#word.start < block.end,
-    );
-    const forward =
-      getComputedStyle(node.parentElement).direction === "rtl" ? -1 : 1;
-    const by = { left: -forward, right: forward, up: -8, down: 8 }[arrow];
-    this.cursor.word = Math.max(
-      0,
-      Math.min(words.length - 1, this.cursor.word + by),
-    );
-    announce(this.#textOf(this.#word));
-    this.#reveal();
+    const { parentElement } = this.#word.block.node;
+    const forward = getComputedStyle(parentElement).direction === "rtl" ? -1 : 1;
+    const by = arrow === "right" ? forward : -forward,
+      end = shift ? "anchor" : "word";
+    cursor[end] = Math.max(0, Math.min(words.length - 1, cursor[end] + by));
+    announce(this.#textOf(words[cursor[end]]));
+    this.#reveal(cursor[end]);
   }
 
-  #reveal() {
+  #reveal(word) {
     this.repaint();
-    const [range] = this.#rangesOf([this.#word]);
-    if (!range) return;
-    const live = document.createRange();
-    live.setStart(range.startContainer, range.startOffset);
-    live.setEnd(range.endContainer, range.endOffset);
-    const box = live.getBoundingClientRect();
+    const box = this.#boxOf(word);
+    if (!box) return;
     const { top, bottom } = stage();
     if (box.top < top + 24) scrollBy(0, box.top - top - 24);
     else if (box.bottom > bottom - 24) scrollBy(0, box.bottom - bottom + 24);
   }
 
   /**
-   * Esc: cancels a started span, then the cursor. Returns whether there was something to cancel.
+   * Esc: gives up the chosen passage. Returns whether there was something to cancel.
    */
   cancel() {
     if (!this.cursor) {
@@ -371,21 +384,17 @@ export class Spans extends EventTarget {
       this.dispatchEvent(new Event("cursor"));
       return true;
     }
-    if (this.cursor.anchor !== null && !this.cursor.tapped)
-      this.cursor.anchor = null;
-    else this.cursor = null;
-    this.repaint();
-    this.dispatchEvent(new Event("cursor"));
+    this.#leaveCursor();
     return true;
   }
 
-  /** Handles Del: removes the span under the word cursor, or else the last one. */
+  /** Handles Del: removes the span in the chosen passage, or else the last one. */
   removeNear() {
     if (!this.view || !this.units.length) return;
-    const word = this.cursor ? this.#word : null;
-    const under = word
-      ? this.units.findIndex(
-          ([start, end]) => start < word.end && word.start < end,
+    const chosen = this.cursor ? this.#draft() : null;
+    const under = chosen
+      ? this.units.findIndex(([start, end]) =>
+          chosen.some(([from, to]) => start < to && from < end),
         )
       : this.units.length - 1;
     if (under >= 0) this.remove(under);
