@@ -282,6 +282,10 @@ def test_shortcut_sheet_lists_every_key_and_opens_at_its_beginning_on_a_phone(
     sheet = judging.page.locator("#help-list")
     expect(sheet).to_be_visible()
     photograph(judging.page, "shortcuts")
+    assert judging.page.evaluate(
+        "(({scrollHeight, clientHeight}) => scrollHeight <= clientHeight)(document.querySelector('#help-dialog'))"
+    )
+    expect(sheet.locator("h3")).to_have_text(["Grade", "Read", "Mark", "Move", "Help"])
     for word in (
         "Perfect",
         "Skip for now",

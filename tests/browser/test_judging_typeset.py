@@ -66,7 +66,9 @@ def test_markdown_is_set_where_the_collection_says_so_and_runs_nothing(
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     select(page, "weeks")
     stored(page)
-    judging.press("s", "ArrowLeft", "Enter")  # and without the last word of a sentence by keyboard
+    judging.press(
+        "s", "ArrowUp", "ArrowLeft", "Enter"
+    )  # and without the last word of a sentence by keyboard
     judging.judge("2")
     judging.saved()
     [row] = own_judgements(ada)

@@ -124,3 +124,12 @@ test("every action has one key of its own", () => {
   assert.equal(label("delete"), "Del");
   assert.equal(label("l"), "L");
 });
+
+test("the list of shortcuts has every action once, those of every document first", async () => {
+  const { GROUPS } = await import("../../static/js/judge/preferences.js");
+  const actions = GROUPS.flatMap(([, items]) => items).filter(
+    (item) => typeof item === "string",
+  );
+  assert.deepEqual([...actions].sort(), Object.keys(DEFAULTS).sort());
+  assert.deepEqual(actions.slice(0, 4), ["later", "cannot", "undo", "note"]);
+});

@@ -27,19 +27,53 @@ const NAMES = {
   compare: t("Compare with a similar document I graded"),
   help: t("Keyboard shortcuts"),
 };
-const OTHER_KEYS = [
-  [["enter"], t("Confirm the selected grade")],
-  [["escape"], t("Close, cancel, go back")],
-  [[" "], t("Page down")],
-  [["control", "z"], t("Undo")],
+/** Groups of the list: the name, and the actions or other keys of each. The grades come first. */
+export const GROUPS = [
   [
-    ["shift", "1"],
-    t("Explain grade 1, with examples (likewise for the other grades)"),
+    t("Grade"),
+    [
+      "later",
+      "cannot",
+      "undo",
+      "note",
+      [["enter"], t("Confirm the selected grade")],
+      [
+        ["shift", "1"],
+        t("Explain grade 1, with examples (likewise for the other grades)"),
+      ],
+      [["control", "z"], t("Undo")],
+      [["control", "enter"], t("Save the note and go back")],
+    ],
   ],
-  [["control", "enter"], t("Save the note and go back")],
-  [["↓", "↑"], t("Next or previous sentence while marking")],
-  [["←", "→"], t("Move the end of the passage by a word")],
-  [["shift", "←", "→"], t("Move its start by a word")],
+  [
+    t("Read"),
+    [
+      "down",
+      "up",
+      [[" "], t("Page down")],
+      "need",
+      "find",
+      "highlight",
+      "compare",
+      "reading",
+      "pause",
+    ],
+  ],
+  [
+    t("Mark"),
+    [
+      "span",
+      [["↓", "↑"], t("Next or previous sentence while marking")],
+      [["←", "→"], t("Move the end of the passage by a word")],
+      [["shift", "←", "→"], t("Move its start by a word")],
+      "unspan",
+    ],
+  ],
+  [
+    t("Move"),
+    ["back", "forward", "sofar", [["escape"], t("Close, cancel, go back")]],
+  ],
+  [t("Help"), ["help", "guidelines", "ask"]],
 ];
 
 const RESERVED = new Set([
@@ -107,13 +141,23 @@ export class Preferences {
         make("dt", {}, ...pressed.map((key) => make("kbd", {}, label(key)))),
         make("dd", {}, text),
       );
+    const rowOf = (item) =>
+      typeof item === "string" ? row([keys[item]], NAMES[item]) : row(...item);
     byId("help-list").replaceChildren(
-      make(
-        "dl.keys",
-        {},
-        ...scale.map((grade, place) => row([String(place + 1)], grade.name)),
-        ...Object.entries(NAMES).map(([name, text]) => row([keys[name]], text)),
-        ...OTHER_KEYS.map(([pressed, text]) => row(pressed, text)),
+      ...GROUPS.map(([name, items], place) =>
+        make(
+          "section",
+          {},
+          make("h3", {}, name),
+          make(
+            "dl.keys",
+            {},
+            ...(place === 0 ? scale : []).map((grade, at) =>
+              row([String(at + 1)], grade.name),
+            ),
+            ...items.map(rowOf),
+          ),
+        ),
       ),
       make("p.hint", {}, t("Shortcuts are off while you type in a field.")),
     );
