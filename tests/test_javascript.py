@@ -28,6 +28,7 @@ TESTS = sorted((ROOT / "tests" / "javascript").glob("*.test.mjs"))
 def test_every_module_that_needs_no_page_has_its_tests() -> None:
     assert {path.name.removesuffix(".test.mjs") for path in TESTS} == {
         *(
+            "banners",
             "clock",
             "connection",
             "differences",

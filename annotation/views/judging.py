@@ -57,7 +57,7 @@ def _collect_imports(name: str) -> set[str]:
     names = {name}
     while (
         missing := {
-            posixpath.normpath(f"{posixpath.dirname(known)}/{name}")
+            posixpath.normpath(posixpath.join(posixpath.dirname(known), name))
             for known in names
             for name in _read_imports(known)
         }

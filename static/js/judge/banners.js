@@ -1,12 +1,37 @@
-// Notices below the query. Each has a name, so that it is shown only once and can be removed.
+// Notices below the query. Each has a name, so that it is shown only once and can be removed. Only
+// the newest one is visible until the others are opened, because notices move the document down.
 
 import { make } from "./dom.js";
+import { tn } from "../plurals.js";
 import { t } from "../words.js";
 
 export class Banners {
   constructor(box) {
     this.box = box;
-    this.shown = new Map();
+    this.shown = new Map(); // the newest last
+    this.isOpen = false;
+    this.more = make("button.button.small.quiet", {
+      type: "button",
+      onclick: () => {
+        this.isOpen = true;
+        this.#draw();
+      },
+    });
+  }
+
+  #draw() {
+    const [newest, ...older] = [...this.shown.values()].reverse();
+    this.isOpen &&= older.length > 0;
+    if (newest) newest.hidden = false;
+    for (const banner of older) banner.hidden = !this.isOpen;
+    this.more.remove();
+    if (!older.length || this.isOpen) return;
+    this.more.textContent = tn(
+      "{n} more notice",
+      "{n} more notices",
+      older.length,
+    );
+    newest.append(this.more);
   }
 
   show(name, { tone = "info", text, actions = [], closes = false }) {
@@ -45,12 +70,14 @@ export class Banners {
         : null,
     );
     if (old) old.replaceWith(banner);
-    else this.box.append(banner);
+    else this.box.prepend(banner);
     this.shown.set(name, banner);
+    this.#draw();
   }
 
   hide(name) {
     this.shown.get(name)?.remove();
     this.shown.delete(name);
+    this.#draw();
   }
 }
