@@ -28,7 +28,7 @@ from annotation.selectors.guidelines import (
     render_guideline,
 )
 from annotation.selectors.pairs import count_pairs_without_text, get_kept_pairs
-from annotation.selectors.paused_annotators import format_status_reason
+from annotation.selectors.paused_annotators import FAILED_QUALIFICATION, format_status_reason
 from annotation.services.judging.claim_sql import FREE_SQL, NOT_SKIPPED_SQL
 from annotation.services.judging.slots import TAKES_SLOT, is_beyond_depth, needed_judgements
 from annotation.services.judging.statements import fetch_rows, from_database_time
@@ -137,6 +137,16 @@ def get_situation(
             **campaign_end_details(annotator),
         )
     if annotator.status == Membership.Status.PAUSED:
+        if annotator.status_reason == FAILED_QUALIFICATION:
+            result = qualification.get_score(annotator)
+            message = _(
+                "You got %(right)s of %(total)s test answers right; %(needed)s are needed. Your manager has been told and can let you try again."
+            ) % {
+                "right": result.right,
+                "total": result.total,
+                "needed": qualification.required_correct(campaign, result.total),
+            }
+            return say("paused", message, reason=message, who="person")
         return say(
             "paused",
             _("Your judging is paused."),
