@@ -85,7 +85,7 @@ def judged(page: Page, grades: dict[tuple[str, str], int], press: Callable[[int]
     while True:
         title.or_(panel).filter(visible=True).first.wait_for()
         if panel.is_visible() and panel.get_attribute("data-state") == "card":
-            panel.get_by_role("button", name="Start").click()
+            page.get_by_role("button", name="Start").click()
             panel.wait_for(state="hidden")
             continue
         if panel.is_visible():

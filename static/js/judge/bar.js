@@ -71,9 +71,19 @@ export class Bar {
     this.#apply();
   }
 
-  enable(on, { undo = true } = {}) {
+  /** start: on the card of a new query, phones show its button in place of the grades. */
+  enable(on, { undo = true, start = false } = {}) {
     this.on = on;
     this.undo = undo;
+    this.grades.querySelector(".start")?.remove();
+    if (start)
+      this.grades.append(
+        make(
+          "button.button.primary.start",
+          { type: "button", dataset: { action: "start" } },
+          t("Start"),
+        ),
+      );
     this.#apply();
   }
 

@@ -293,7 +293,10 @@ export class Judging {
     this.bar.say("");
     if (state !== "card") this.bar.hideToast();
     this.head.showLeft(0);
-    this.bar.enable(false, { undo: !isOver(state) && !this.stopped });
+    this.bar.enable(false, {
+      undo: !isOver(state) && !this.stopped,
+      start: state === "card",
+    });
     for (const name of [
       "review",
       "expired",
