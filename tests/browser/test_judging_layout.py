@@ -44,7 +44,7 @@ LONG_TEXT = "\n\n".join(
 )
 
 OVERLAPS = """() => {
-  const fast = ['.jhead', '.query', '.banners', '.finder', '.guidelines', '.bar', '.toast'];
+  const fast = ['.jhead', '.query', '.banners', '.finder', '.guidelines', '.bar'];
   const seen = fast.map(name => [name, document.querySelector(name)])
     .filter(([, e]) => e && !e.hidden && e.offsetHeight > 0)
     .map(([name, e]) => [name, e.getBoundingClientRect()])

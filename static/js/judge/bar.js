@@ -113,7 +113,7 @@ export class Bar {
   }
 
   /**
-   * Shows a message above the bar for eight seconds. undo: key of the undo button, null for none.
+   * Shows a message at the top of the bar for eight seconds. undo: key of the undo button, null for none.
    * back: called by undo instead of the page's own undo.
    */
   toast(text, { undo = null, tone = "", back = null } = {}) {
@@ -126,7 +126,9 @@ export class Bar {
             make(
               "button.button.small",
               { type: "button", dataset: { action: "undo" } },
-              t("Undo ({key})", { key: undo }),
+              t("Undo"),
+              " ",
+              make("kbd", {}, undo),
             ),
           ]
         : []),
