@@ -151,3 +151,20 @@ test("numbers and reasons are those of the answer", () => {
     /1,?200.*if you want to continue/,
   );
 });
+
+test("the card of a query drops a description that only repeats it", () => {
+  const topic = { text: "Knee pain in runners?", narrative: "Trials count." };
+  const lines = (description) =>
+    drawn("card", { topic: { ...topic, description }, left_in_topic: 0 })
+      .all("p")
+      .map((p) => p.textContent);
+  assert.deepEqual(lines("knee pain in runners."), [
+    "New query",
+    "Trials count.",
+  ]);
+  assert.deepEqual(lines("Knee pain in runners? Which?"), [
+    "New query",
+    "Knee pain in runners? Which?",
+    "Trials count.",
+  ]);
+});

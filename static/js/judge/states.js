@@ -53,12 +53,12 @@ const sentLate = ({ waiting, grace }) =>
 
 const HOME = { label: t("Back to my campaigns"), action: "leave" };
 
-/**
- * Returns the query of a pair, its information need, and the number of its documents that follow.
- */
+const plain = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+
+/** Returns the information need of a topic without parts that only repeat its text. */
 const need = (topic) =>
   [topic.description, topic.narrative]
-    .filter((part) => part?.trim())
+    .filter((part) => part?.trim() && plain(part) !== plain(topic.text))
     .map((part) => make("p", { dir: "auto" }, part));
 
 /**
