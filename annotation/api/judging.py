@@ -42,11 +42,12 @@ MAX_ID = 2**63 - 1
 
 class HeldSerializer(serializers.Serializer):
     """Leases of the page. want: number of leases to hold. held: tokens of the leases that the page
-    has."""
+    has. offline: the annotator wants to judge without a connection."""
 
     want = serializers.IntegerField(min_value=0, max_value=50, default=3)
     held = serializers.ListField(child=serializers.UUIDField(), default=list, max_length=100)
     continue_after_target = serializers.BooleanField(default=False)
+    offline = serializers.BooleanField(default=False)
 
 
 class TokensSerializer(serializers.Serializer):
@@ -194,6 +195,7 @@ def _top_up_response(annotator: Membership, data: dict[str, Any], **more: Any) -
         want=data["want"],
         held=data["held"],
         continue_after_target=data["continue_after_target"],
+        offline=data["offline"],
     )
     return situation_response(
         served.situation, pairs=selectors.render_leases(served.leases, annotator), **more

@@ -91,7 +91,7 @@ PACES = [7_654_321 + n for n in range(20)]
 of these: 127.57 minutes, 2.1 hours."""
 TOLD = {
     "setup": set(),
-    "leases": {"want", "held", "continue_after_target"},
+    "leases": {"want", "held", "continue_after_target", "offline"},
     "renew": {"leases"},
     "judgements": set(SubmitSerializer().fields),
     "profile": {
@@ -107,6 +107,7 @@ TOLD = {
             "confirm",
             "cards",
             "shortcuts",
+            "offline",
             "guidelines",
             "need",
         ),

@@ -60,7 +60,15 @@ test("one more than the window is wanted, and nothing with all but the last answ
   const { leases } = made();
   leases.ahead = 5;
   assert.equal(leases.request().want, 6);
+  assert.equal(leases.request().offline, false);
   assert.equal(leases.request({ last: false }).want, 0);
+});
+
+test("who wants to judge offline has ten pairs ahead", () => {
+  const { leases } = made();
+  leases.offline = true;
+  assert.equal(leases.request().want, 11);
+  assert.equal(leases.request().offline, true);
 });
 
 test("two wishes at the same moment are one request", async () => {

@@ -11,6 +11,7 @@ from datetime import datetime
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from annotation.core.limits import MAX_VALUES
 from annotation.core.scheduling import max_leases
 from annotation.models import Judgement, Lease, Membership, Pair, Skip
 from annotation.selectors import judging as selectors
@@ -31,10 +32,11 @@ def refill_leases(
     want: int,
     held: Iterable[uuid.UUID] = (),
     continue_after_target: bool = False,
+    offline: bool = False,
     now: datetime | None = None,
 ) -> ServedPairs:
     """Claim pairs until the annotator holds `want` active leases, at most the campaign's window
-    plus one.
+    plus one, or the largest window of any campaign plus one to judge offline.
 
     held: tokens that the page has. Other active leases of the annotator are sent again, so a
     request can be repeated safely. Leases are renewed after an eighth of their duration. The target
@@ -51,7 +53,9 @@ def refill_leases(
     test, own = state.state == "qualification", state.progress
     past_target = own.target is None or own.judged >= own.target
     at_most = max_leases(
-        want=min(want, annotator.campaign.lease_window + 1),
+        want=min(
+            want, (MAX_VALUES["lease_window"] if offline else annotator.campaign.lease_window) + 1
+        ),
         judged=own.judged,
         target=None if past_target or test else own.target,
         today=own.today,

@@ -98,7 +98,6 @@ export class Judging {
     );
     this.leases.ahead = setup.campaign.lease_window ?? this.leases.ahead;
     this.head.part = setup.part ?? Infinity;
-    this.outboxLimit = Math.max(1, this.leases.ahead);
     this.open.views.isMarkdown = setup.campaign.text_format === "markdown";
     if (setup.campaign.spans !== "off") await this.open.markPassages();
     if (setup.messages.length)
@@ -158,6 +157,11 @@ export class Judging {
   }
 
   // Content of the page.
+
+  /** Unsent answers with which judging goes on. */
+  get outboxLimit() {
+    return this.leases.want - 1;
+  }
 
   /** The state that is shown instead of a document. */
   get #shown() {
@@ -346,7 +350,7 @@ export class Judging {
   }
 
   #topUpSoon() {
-    if (this.leases.queue.length >= this.leases.ahead || this.outbox.size)
+    if (this.leases.queue.length >= this.leases.want - 1 || this.outbox.size)
       return; // the response to a pending answer includes pairs
     this.leases.topUp().then(
       (answer) => {

@@ -2,12 +2,15 @@
 
 import { AHEAD } from "./request.js";
 
+const AHEAD_OFFLINE = 10; // the most that the server assigns
+
 export class Leases extends EventTarget {
   constructor({ api, outbox }) {
     super();
     this.api = api;
     this.outbox = outbox;
     this.ahead = AHEAD;
+    this.offline = false; // the user wants to judge without a connection
     this.queue = [];
     this.current = null;
     this.done = new Set(); // leases judged or skipped on this page, never shown again
@@ -16,7 +19,7 @@ export class Leases extends EventTarget {
   }
 
   get want() {
-    return this.ahead + 1;
+    return (this.offline ? AHEAD_OFFLINE : this.ahead) + 1;
   }
 
   /** Tokens of the current and the following pairs. */
@@ -74,6 +77,7 @@ export class Leases extends EventTarget {
       want: last ? this.want : 0,
       held: this.held(),
       continue_after_target: this.onward,
+      offline: this.offline,
     };
   }
 

@@ -122,6 +122,9 @@ wide.addEventListener("change", () =>
 settings.addEventListener("change", () => {
   applySettings();
   judging.open.repaintTerms();
+  const isWanted = settings.get("offline") && !leases.offline;
+  leases.offline = settings.get("offline");
+  if (isWanted && judging.mode === "judging") void judging.check();
 });
 
 const actions = {

@@ -15,6 +15,7 @@ export const STANDARD = {
   confirm: false,
   cards: true,
   shortcuts: true,
+  offline: false,
   guidelines: true,
   need: false,
 };

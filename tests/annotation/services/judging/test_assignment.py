@@ -112,3 +112,8 @@ def test_what_is_claimed_at_once_is_what_single_claims_would_have_taken():
     kinds = [kind for _, kind, *_ in taken[0]]
     assert (len(kinds), kinds.count("gold"), kinds.count("everyone")) == (14, 2, 1)
     assert "gold" in kinds[:-3]
+
+
+def test_ten_pairs_are_assigned_ahead_only_to_judge_offline(ada):
+    assert len(assignment.refill_leases(ada, want=50).leases) == 4  # a window of three
+    assert len(assignment.refill_leases(ada, want=50, offline=True).leases) == 11
