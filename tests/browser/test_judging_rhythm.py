@@ -144,7 +144,9 @@ def test_the_rhythm_stays_in_the_browser_and_a_break_is_offered_to_who_asked(
         judging.judge("2")
     judging.saved()
     page.locator("#menu > summary").click()
-    expect(line).to_have_text("Today: 5. About 2.1 h per document, about 32 h to your target.")
+    expect(line).to_have_text(
+        "Today: 5, less than a minute on this device. About 2.1 h per document, about 32 h to your target."
+    )
     choices = Profile.objects.get(user=ada.user).choices
     assert choices["break_minutes"] == "20"
     assert set(choices) <= TOLD["profile"]

@@ -99,3 +99,24 @@ test("a break is offered after as many minutes as were asked for, counted anew a
   judgeUntil(60);
   assert.equal(told.length, 1);
 });
+
+test("the time of today is the sum of its judgements, and starts again the next day", () => {
+  let now = new Date(2026, 0, 5, 9).getTime();
+  const rhythm = new Rhythm({
+    outbox: new EventTarget(),
+    reader: new EventTarget(),
+    settings: { get: () => 0 },
+    banners: { show() {} },
+    name: "p",
+    progress: () => ({}),
+    storage: new MapStorage(),
+    now: () => now,
+  });
+  for (let n = 0; n < 16; n += 1) rhythm.judged(45000);
+  assert.equal(
+    sentence({ paces: [], activeToday: rhythm.activeToday, today: 16 }),
+    "Today: 16, 12 min on this device. Your pace is shown after 5 documents.",
+  ); // 16 x 45 s
+  now += 24 * 3600000;
+  assert.equal(rhythm.activeToday, 0);
+});

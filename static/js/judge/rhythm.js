@@ -30,9 +30,15 @@ const about = (ms) => {
       });
 };
 
-/** Returns one or two sentences. paces: active milliseconds of the last judgements. */
-export function sentence({ paces, today, judged, target }) {
-  const told = t("Today: {n}.", { n: number(today ?? 0) });
+/**
+ * Returns one or two sentences. paces: active milliseconds of the last judgements. activeToday: sum
+ * of active milliseconds.
+ */
+export function sentence({ paces, activeToday = 0, today, judged, target }) {
+  const n = number(today ?? 0);
+  const told = activeToday
+    ? t("Today: {n}, {time} on this device.", { n, time: about(activeToday) })
+    : t("Today: {n}.", { n });
   if (paces.length < FEWEST)
     return `${told} ${tn("Your pace is shown after {n} document.", "Your pace is shown after {n} documents.", FEWEST)}`;
   const pace = median(paces),
@@ -95,8 +101,28 @@ export class Rhythm {
     }
   }
 
+  /** Active milliseconds of today's judgements in this browser. */
+  get activeToday() {
+    try {
+      const [day, ms] = JSON.parse(
+        this.storage.getItem(`${this.name}:today`) ?? "[]",
+      );
+      return day === this.#day ? ms : 0;
+    } catch {
+      return 0;
+    }
+  }
+
+  get #day() {
+    return new Date(this.now()).toDateString();
+  }
+
   judged(activeMs) {
     try {
+      this.storage.setItem(
+        `${this.name}:today`,
+        JSON.stringify([this.#day, this.activeToday + activeMs]),
+      );
       this.storage.setItem(
         this.name,
         JSON.stringify([...this.paces, activeMs].slice(-KEPT)),
@@ -127,6 +153,11 @@ export class Rhythm {
   }
 
   tell() {
-    this.line.textContent = sentence({ paces: this.paces, ...this.progress() });
+    const { paces, activeToday } = this;
+    this.line.textContent = sentence({
+      paces,
+      activeToday,
+      ...this.progress(),
+    });
   }
 }
