@@ -149,6 +149,7 @@ def test_the_head_of_a_phone_says_in_whole_words_how_many_follow(signed_in_page:
         judging.open()
         assert page.evaluate("document.documentElement.lang") == language
         judging.saved()
+        expect(page.locator("#menu .menu-label", has_text=campaign.name)).to_have_count(1)
         expect(page.locator("#place")).to_contain_text("5")
         assert (
             page.evaluate(
