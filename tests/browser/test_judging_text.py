@@ -165,6 +165,9 @@ def test_rotated_text_is_mapped_back_to_the_stored_one(
         part.strip() for part in judging.page.locator(".doc-body p:not(.seam)").all_inner_texts()
     ]
     assert shown == ["Gamma three. Delta four.", "😀 Alpha one. Beta two."]
+    expect(judging.page.locator(".doc-body > :first-child")).to_have_text(
+        "The beginning is further down."
+    )
     photograph(judging.page, "rotated")
     # from "Delta" over the seam to "Alpha": two passages of the stored text
     judging.page.evaluate(

@@ -47,6 +47,10 @@ export class DocumentView {
     if (fields.length) article.append(this.#fields(fields));
     this.body = element("div", "doc-body");
     article.append(this.body);
+    if (this.pieces[1]?.rest === false)
+      this.body.append(
+        element("p", "seam", t("The beginning is further down.")),
+      );
     let room = FIRST_UNITS;
     this.pieces.forEach((piece, index) => {
       if (piece.rest) return;
