@@ -113,11 +113,12 @@ def test_grade_bar_is_never_moved_by_a_long_document_and_has_big_targets(
     campaign, ada = make_job(texts=["short", "long line of text " * 4000], n_documents=3)
     page = signed_in_page(ada.user, viewport=PHONE)
     judging = JudgingPage(page, campaign).open()
-    bar = page.locator("#bar")
-    before = bar.bounding_box()
+    grades = page.locator("#grades")
+    before = grades.bounding_box()
     judging.judge("1")
+    expect(judging.toast).to_be_visible()  # it makes the bar higher, above the grades
     page.mouse.wheel(0, 3000)
-    assert bar.bounding_box() == before
+    assert grades.bounding_box() == before
     for button in page.locator("#bar button:visible").all():
         box = button.bounding_box()
         assert box is not None
