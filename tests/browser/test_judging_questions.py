@@ -192,6 +192,7 @@ def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leav
     page.wait_for_function(
         "() => document.querySelectorAll('dialog[open]').length === 0"
     )  # nothing had to be read before going on
+    page.get_by_role("button", name="1 more notice").click()
     page.locator(".banner[data-name=answers]").get_by_role("button", name="Read the answer").click()
     item = dialog.locator(".questions li")
     expect(item).to_contain_text("Answer: Yes, where it is systematic.")
