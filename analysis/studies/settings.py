@@ -38,6 +38,7 @@ COMMON_KEYS = (
         choices=(TWO_COLUMN, ONE_COLUMN),
     ),
     setting("font", "text", "Font of the figures (default: DejaVu Sans).", choices=tuple(FONTS)),
+    setting("pooled", "texts", "Runs that made the pool, by their names in tables, to be marked."),
     setting(
         "systems",
         "names",

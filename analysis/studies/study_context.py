@@ -168,6 +168,20 @@ class StudyContext:
             )
         return shown
 
+    @cached_property
+    def pooled_runs(self) -> frozenset[str]:
+        """Return the names of the runs that made the pool. Raises BadInput if there are no such
+        runs."""
+        pooled = frozenset[str](self.value("pooled") or ())
+        if pooled and self.settings.values.get("runs"):
+            names = self._system_names.values()
+            if unknown := sorted(pooled.difference(names)):
+                raise BadInput(
+                    f"`pooled`: no run is called {', '.join(unknown)}; expected names of runs as "
+                    f"in tables: {', '.join(names)}"
+                )
+        return pooled
+
     def options(self, *names: str, **keys: str) -> dict[str, Any]:
         """Return the inputs of the study that are options of a command; without a value the
         command's default applies. keys: option -> input, if they have different names."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -12,6 +12,7 @@ from analysis.studies.settings import StudySettings, keys_by_name
 from analysis.studies.study import PartLeftOut, Section, Study, StudyPart
 from analysis.studies.study_context import StudyContext
 from assay.charts.print_files import FALLBACK_FONT, FONTS, find_font_family
+from assay.tabular import Table
 from assay.version import program_version
 
 LIBRARIES = ("numpy", "scipy", "matplotlib")
@@ -55,6 +56,7 @@ class MadeStudy:
         return {"assay": program_version(), **{name: version(name) for name in LIBRARIES}}
 
 
+POOLED_MARK = "*"
 FILE_KINDS = ("file", "files", "named")
 
 
@@ -77,7 +79,10 @@ def make_study(
         bench.begin()
         step(part.title)
         try:
-            parts.append(MadePart(part, part.make(bench), list(bench.commands)))
+            section = part.make(bench)
+            tables = [mark_pooled_runs(table, bench.pooled_runs) for table in section.tables]
+            section = replace(section, tables=tables)
+            parts.append(MadePart(part, section, list(bench.commands)))
         except PartLeftOut as reason:
             left_out[part.name] = (part.title, str(reason))
     if not parts:
@@ -92,6 +97,21 @@ def make_study(
     return MadeStudy(
         study, settings, parts, left_out, bench.warnings, list_inputs(study, settings), command
     )
+
+
+def mark_pooled_runs(table: Table, pooled: frozenset[str]) -> Table:
+    """Mark the runs that made the pool in the columns `run`, and explain the mark in the note."""
+    columns = [column for column, name in enumerate(table.header) if name == "run"]
+    cells = {
+        (row, column): POOLED_MARK
+        for row, values in enumerate(table.rows)
+        for column in columns
+        if values[column] in pooled
+    }
+    if not cells:
+        return table
+    note = f"{table.note} {POOLED_MARK}: the run made the pool.".strip()
+    return replace(table, marks={**table.marks, **cells}, note=note)
 
 
 def list_inputs(study: Study, settings: StudySettings) -> list[tuple[str, str, int, str]]:

@@ -605,6 +605,19 @@ def test_systems_have_the_names_of_the_toml_file_or_of_their_files_if_tags_clash
     assert "Third (ours)" in (out / "report.html").read_text(encoding="utf-8")
 
 
+def test_runs_that_made_the_pool_are_marked_by_their_names(tmp_path: Path) -> None:
+    more = 'pooled = ["Good"]\n[systems]\ngood = "Good"\n'
+    out = made(tmp_path, more)
+    scores = json_table(out, "scores")
+    names = [row[0] for row in scores["rows"]]
+    assert [mark for mark in scores["marks"] if mark[1] == 0] == [[names.index("Good"), 0, "*"]]
+    assert scores["note"].endswith("*: the run made the pool.")
+    assert {row["run"] for row in table(out, "scores")} == {"Good", "late", "mixed"}
+    assert "Good*" in (out / "report.md").read_text(encoding="utf-8").replace("\\*", "*")
+    problem = refusal(out.parent / "inputs", "comparison", f'{TOML}pooled = ["good", "nobody"]\n')
+    assert "`pooled`: no run is called nobody" in problem
+
+
 @pytest.mark.parametrize(
     ("names", "problem"),
     [
