@@ -140,7 +140,7 @@ def get_situation(
         if annotator.status_reason == FAILED_QUALIFICATION:
             result = qualification.get_score(annotator)
             message = _(
-                "You got %(right)s of %(total)s test answers right; %(needed)s are needed. Your manager has been told and can let you try again."
+                "You got %(right)s of %(total)s test answers right. You need %(needed)s. Your manager has been informed and can let you try again."
             ) % {
                 "right": result.right,
                 "total": result.total,

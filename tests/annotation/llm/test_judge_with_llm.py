@@ -295,7 +295,7 @@ def test_what_cannot_be_asked_is_refused_before_any_call(tmp_path: Path, asked: 
         assert "$scale missing" in refused(*call, "--prompt", tmp_path / "mine.txt")
         assert "neither grade nor reasons nor a file" in refused(*call, "--prompt", "other")
         (tmp_path / "topics.tsv").write_text("0\tonly one\n")
-        assert "topic 1 and 1 more of" in refused(*call)
+        assert "has no topic 1 and 1 more, which" in refused(*call)
         (tmp_path / "documents.jsonl").write_text('{"_id": "d0", "text": "x"}\n')
         (tmp_path / "topics.tsv").write_text("0\ta\n1\tb\n2\tc\n")
         assert "document d1 and 3 more" in refused(*call)

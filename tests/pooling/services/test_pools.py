@@ -237,4 +237,4 @@ def test_ids_and_tags_that_the_database_cannot_hold_are_refused_in_words(collect
     job = pools.request_pool(collection, runs=list(collection.runs.all()), depth=2, user=None)
     jobs.run_job(job.pk)
     job.refresh_from_db()
-    assert "a document id has more than 255 characters" in job.message
+    assert "a document ID is longer than 255 characters" in job.message

@@ -76,8 +76,8 @@ def test_who_fails_is_paused_with_the_reason_and_can_be_let_in(campaign):
     situation = assignment.refill_leases(ada, want=3).situation
     assert situation.state == "paused"
     assert situation.message == (
-        "You got 1 of 3 test answers right; 2 are needed. "
-        "Your manager has been told and can let you try again."
+        "You got 1 of 3 test answers right. You need 2. "
+        "Your manager has been informed and can let you try again."
     )
     assert situation.details["reason"] == situation.message  # shown once
     qualification.admit_annotator(ada, actor=campaign.created_by)
