@@ -159,6 +159,21 @@ def request_agreement_job(
     )
 
 
+def compared_days(table: LabelTable) -> NDArray[np.int64]:
+    """Return the day of each pair's second judgement (days since 1970 in UTC), -1 without one.
+
+    The day of the last judgement would not do: pairs on which two annotators disagree may get a
+    third judgement, so the early days would be left with those that agree.
+    """
+    order = np.lexsort((np.nan_to_num(table.judged_at), table.pair))
+    starts = np.searchsorted(table.pair[order], np.arange(table.n_pairs))
+    days = np.full(table.n_pairs, -1)
+    twice = table.judgements_per_pair > 1
+    second = np.nan_to_num(table.judged_at[order[starts[twice] + 1]])
+    days[twice] = np.floor(second / 86400).astype(np.int64)
+    return days
+
+
 @jobs.register_job_kind(AGREEMENT_JOB, unit="steps", figures=True)
 def compute_agreement(work: ClaimedJob) -> dict[str, Any]:
     """Compute the report: graded and binary (the keys of the command `agreement`), over_time,
@@ -171,14 +186,9 @@ def compute_agreement(work: ClaimedJob) -> dict[str, Any]:
     work.progress(0, total=5, message="kappa and alpha", now=True)
     report = make_agreement_report(table, min_relevant=campaign.min_relevant, rng=rng)
     work.progress(1, total=5, message="alpha over time")
-    days = np.full(table.n_pairs, -1)
-    last = np.zeros(table.n_pairs)
-    np.maximum.at(last, table.pair, np.nan_to_num(table.judged_at))
-    twice = table.judgements_per_pair > 1
-    days[twice] = np.floor(last[twice] / 86400)
     over_time = [
         {"day": datetime.fromtimestamp(day * 86400, UTC).strftime("%d %b"), **_alpha_values(subset)}
-        for day, subset in sorted(_alpha_by_group(table, days).items())
+        for day, subset in sorted(_alpha_by_group(table, compared_days(table)).items())
     ]
     work.progress(2, total=5, message="alpha by topic")
     lowest = _lowest_topics(table)

@@ -12,6 +12,7 @@ from analysis.dashboard import agreement_metrics
 from analysis.judgements.live import _snapshots, get_snapshot
 from annotation.models import Judgement, Pair
 from assay.labels.agreement.raters import _shuffle_within
+from assay.labels.labels import LabelTable
 from tests.builders import judge, make_annotator, make_campaign
 
 pytestmark = pytest.mark.django_db
@@ -80,3 +81,22 @@ def test_the_shuffle_keeps_each_annotators_grades_and_follows_the_numbers():
         for _, g in sorted(zip(numbers[annotator == a], grade[annotator == a], strict=True))
     ]
     assert _shuffle_within(bounds, grade, numbers).tolist() == expected
+
+
+def test_a_pair_belongs_to_the_day_of_its_second_judgement():
+    """Pair 0 is judged on days 3, 1 and 2, pair 1 on day 5 only, pair 2 on days 4 and 4."""
+    day = 86400.0
+    table = LabelTable(
+        topics=["t"],
+        documents=["a", "b", "c"],
+        annotators=["x", "y", "z"],
+        pair_topic=np.zeros(3, np.int32),
+        pair_document=np.arange(3, dtype=np.int32),
+        pair=np.array([0, 0, 0, 1, 2, 2], np.int32),
+        annotator=np.array([0, 1, 2, 0, 0, 1], np.int32),
+        grade=np.zeros(6, np.int16),
+        seconds=np.full(6, np.nan),
+        judged_at=np.array([3, 1, 2, 5, 4, 4.5]) * day,
+        n_grades=2,
+    )
+    assert agreement_metrics.compared_days(table).tolist() == [2, -1, 4]
