@@ -299,5 +299,5 @@ def test_pages_releases_and_studies_work_on_it(tmp_path: Path, client: Client) -
     assert (again["pairs"], again["judged_pairs"], again["annotators"]) == (2, 2, 3)
     run("study", "tripjudge", "--campaign", campaign.slug, "--output", str(tmp_path / "study"))
     rows = (tmp_path / "study" / "tables" / "table-1.csv").read_text(encoding="utf-8")
-    assert "judgements,4," in rows  # six rows, of which one is too fast and one was revised
+    assert "judgements,4\n" in rows  # six rows, of which one is too fast and one was revised
     assert (tmp_path / "study" / "inputs" / "judgements.tsv").exists()
