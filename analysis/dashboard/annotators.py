@@ -91,14 +91,6 @@ class AnnotatorSummary:
         return self.n_kept + self.n_fast + self.n_cannot
 
     @property
-    def fast_share(self) -> float | None:
-        return self.n_fast / self.submitted if self.submitted else None
-
-    @property
-    def cannot_share(self) -> float | None:
-        return self.n_cannot / self.submitted if self.submitted else None
-
-    @property
     def kappa(self) -> float | None:
         """Return pairwise kappa with the others. It is undefined below MIN_SHARED shared pairs,
         because a perfect agreement on three pairs is not evidence."""

@@ -125,12 +125,10 @@ def _render_step(
     bad: bool = False,
 ) -> HttpResponse:
     is_draft = campaign.state == Campaign.State.DRAFT
-    after = STEP_KEYS[STEP_KEYS.index(key) + 1] if key != STEP_KEYS[-1] else ""
     frame = {
         "campaign": campaign,
         "steps": get_campaign_steps(campaign) if is_draft else [],
         "key": key,
-        "next_step": after,
         "tab": "settings" if is_draft or key == "rules" else f"settings-{key}",
     }
     return render_page(

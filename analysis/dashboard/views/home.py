@@ -17,7 +17,6 @@ from analysis.dashboard.headline import format_day, is_surely_late
 from analysis.dashboard.home_summary import HomeFigures, get_home_figures
 from analysis.dashboard.to_do_list import build_to_do_list, filter_running, filter_watched
 from annotation.demo import example
-from annotation.forms import CodeForm
 from annotation.models import Campaign, Membership
 from annotation.permissions import can_create
 from annotation.selectors.people import (
@@ -65,7 +64,6 @@ def page(request: HttpRequest) -> HttpResponse:
         "managing": bool(managed),
         "to_do": build_to_do_list(of_interest, known),
         "may_create": can_create(request.user),
-        "code_form": CodeForm(),
     }
     return render_page(request, "analysis/home.html", context)
 
