@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
@@ -26,6 +27,7 @@ __all__ = [
     "get_person",
     "get_results_campaign",
     "is_manager",
+    "visible_campaigns",
 ]
 
 Person = AbstractBaseUser | AnonymousUser
@@ -118,6 +120,14 @@ def _get_campaign(
     if role not in roles:
         raise PermissionDenied(refusal)
     return campaign
+
+
+def visible_campaigns(user: User) -> QuerySet[Campaign]:
+    """Return the campaigns that the user manages, or all for superusers."""
+    if user.is_superuser:
+        return Campaign.objects.all()
+    own = user.memberships.filter(role=Membership.Role.MANAGER)
+    return Campaign.objects.filter(pk__in=own.values("campaign"))
 
 
 def is_manager(request_or_user: Any) -> bool:

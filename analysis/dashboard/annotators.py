@@ -87,10 +87,6 @@ class AnnotatorSummary:
         )
 
     @property
-    def submitted(self) -> int:
-        return self.n_kept + self.n_fast + self.n_cannot
-
-    @property
     def kappa(self) -> float | None:
         """Return pairwise kappa with the others. It is undefined below MIN_SHARED shared pairs,
         because a perfect agreement on three pairs is not evidence."""

@@ -11,7 +11,7 @@ from django.http import Http404
 
 from analysis.models import Report
 from analysis.systems.inputs import InputFile
-from annotation.models import Membership
+from annotation.permissions import visible_campaigns
 from pooling.models import Collection, Run
 from pooling.permissions import get_person
 
@@ -35,11 +35,8 @@ def visible_rows(request_or_user: Any) -> QuerySet[Report]:
         return reports.none()
     if user.is_superuser:
         return reports
-    of_campaigns = Membership.objects.filter(user=user, role=Membership.Role.MANAGER).values(
-        "campaign"
-    )
     return reports.filter(
-        Q(campaign__in=of_campaigns) | Q(campaign=None, collection__managers=user)
+        Q(campaign__in=visible_campaigns(user)) | Q(campaign=None, collection__managers=user)
     ).distinct()
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from annotation.models import LlmJudge, Membership
+from annotation.models import LlmJudge
+from annotation.permissions import visible_campaigns
 from annotation.selectors.llm_judges import get_labels
 from pooling.hooks import FrozenLabels, LlmSource
 from pooling.models import Collection
@@ -19,10 +20,9 @@ def _managed_judges(collection: Collection, user: Any) -> QuerySet[LlmJudge]:
     """Return the LLM judges of the collection's campaigns that the user manages. user: None for all
     campaigns."""
     judges = LlmJudge.objects.filter(campaign__collection=collection).select_related("campaign")
-    if user is None or user.is_superuser:
+    if user is None:
         return judges
-    own = Membership.objects.filter(user=user, role=Membership.Role.MANAGER).values("campaign")
-    return judges.filter(campaign__in=own)
+    return judges.filter(campaign__in=visible_campaigns(user))
 
 
 def judge_path(judge: LlmJudge) -> str:

@@ -14,6 +14,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Campaign, Membership, Pair
+from annotation.permissions import visible_campaigns
 from pooling.models import Collection, Document, PoolEntry, Run, Topic
 from pooling.permissions import visible_collections
 
@@ -44,7 +45,7 @@ def search(user: User, words: str) -> list[SearchGroup]:
     words = " ".join(words.split())
     if not words:
         return []
-    campaigns, collections = get_searched_campaigns(user), visible_collections(user)
+    campaigns, collections = visible_campaigns(user), visible_collections(user)
     kinds: list[tuple[str | Promise, Iterable[SearchHit]]] = [
         (_("Campaigns"), _find_campaigns(campaigns, words)),
         (_("Annotators"), _find_annotators(campaigns, words)),
@@ -55,14 +56,6 @@ def search(user: User, words: str) -> list[SearchGroup]:
     ]
     groups = [SearchGroup(name, list(hits)) for name, hits in kinds]
     return [group for group in groups if group.hits]
-
-
-def get_searched_campaigns(user: User) -> QuerySet[Campaign]:
-    """Return the campaigns that the user manages, or all for superusers."""
-    if user.is_superuser:
-        return Campaign.objects.all()
-    own = user.memberships.filter(role=Membership.Role.MANAGER)
-    return Campaign.objects.filter(pk__in=own.values("campaign"))
 
 
 def _find_campaigns(campaigns: QuerySet[Campaign], words: str) -> Iterable[SearchHit]:

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
 from assay.column_types import QrelsColumns
+from assay.formats.markup import collapse_spaces
 
 PLACEHOLDER = "{{query}}"
 """Text in a request template that stands for the query."""
@@ -39,7 +40,7 @@ def list_labelled_queries(qrels: QrelsColumns, texts: Mapping[str, str]) -> list
     queries: list[LabelledQuery] = []
     topic_of: dict[str, str] = {}
     for index, topic in enumerate(qrels.topics):
-        text = " ".join(texts.get(topic, "").split())
+        text = collapse_spaces(texts.get(topic, ""))
         if not text:
             raise ValueError(f"topic {topic} has no query text")
         if (other := topic_of.setdefault(text, topic)) != topic:
