@@ -24,7 +24,12 @@ from tests.installation import Installation
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("manager")]
 JOB_MS = 60_000
 """Within which the worker has done a small job, on a busy machine."""
-NUMBER = re.compile(r"-?\d+\.\d+")
+NUMBER = re.compile(r"[-−]?\d+\.\d+")
+
+
+def value(text: str | None) -> float:
+    """A figure as a page writes it, with the typographic minus sign."""
+    return float((text or "").strip().replace("−", "-"))
 
 
 @dataclass
@@ -100,7 +105,7 @@ def alpha_on(page: Page) -> float:
 def coefficient(page: Page, name: str, column: int = 0) -> float:
     """A coefficient of the Quality page on all grades (column 0) or on two (1)."""
     row = page.locator("tr", has=page.locator("th", has_text=name))
-    return float((row.locator("td").nth(column).text_content() or "").strip())
+    return value(row.locator("td").nth(column).text_content())
 
 
 def test_the_overview_says_how_far_when_done_what_needs_the_manager_and_folds_the_rest(
@@ -331,7 +336,7 @@ def test_judgements_show_decisions_numbers_and_what_the_method_changes(manager: 
     methods.first.wait_for(timeout=JOB_MS)  # nobody reloads
     for row in methods.all():
         for cell in row.locator("td").all()[1:]:
-            assert -1 <= float(cell.inner_text()) <= 1
+            assert -1 <= value(cell.inner_text()) <= 1
 
 
 def test_systems_ranks_the_runs_and_compares_with_clicks(manager: Manager) -> None:
@@ -386,7 +391,7 @@ def test_export_builds_a_release_without_a_reload_and_compares_recipes(
     rankings.first.wait_for(timeout=JOB_MS)  # nobody reloads
     expect(rankings).to_have_count(4)
     for row in rankings.all():
-        tau, tau_ap = (float(cell.inner_text()) for cell in row.locator("td.number").all()[:2])
+        tau, tau_ap = (value(cell.inner_text()) for cell in row.locator("td.number").all()[:2])
         assert -1 <= tau <= 1
         assert -1 <= tau_ap <= 1
     expect(
