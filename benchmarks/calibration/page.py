@@ -75,7 +75,8 @@ so every rank is left open.
 
 The intervals are for the mean score of one system over new topics. *everywhere*: Student's t, always shown. The next columns are what `evaluate
 --intervals` shows: from 30 topics on, with at least ten topics off the most frequent value, by t, extended by Hall's (1992) transformation for skewed
-scores ([measures](../reference/methods/measures.md#conventions)). The skewness of the sample can't decide whether an interval is shown, because
+scores ([measures](../reference/methods/measures.md#confidence-intervals-of-means)).
+The skewness of the sample can't decide whether an interval is shown, because
 samples without the rare topics look harmless.
 
 Scores are as under [tests](#tests-of-a-difference). *few topics score*: the tenth power of a uniform value, so a few topics make up the mean.
