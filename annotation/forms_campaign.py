@@ -56,15 +56,15 @@ class RulesForm(forms.ModelForm):
     )
 
     gold_rule = forms.ChoiceField(
-        label=_("A gold answer is correct if it is"),
+        label=_("Correct gold answers"),
         choices=[
-            (GoldRule.SIDE.value, _("on the same side of the minimum relevant grade")),
-            (GoldRule.NEAR.value, _("within one grade")),
-            (GoldRule.EXACT.value, _("exactly the known grade")),
+            (GoldRule.SIDE.value, _("On the same side of the minimum relevant grade")),
+            (GoldRule.NEAR.value, _("Within one grade of the known grade")),
+            (GoldRule.EXACT.value, _("Exactly the known grade")),
         ],
         help_text=_(
-            "Compared with the known grade, for gold questions and the qualification test. "
-            "Results also show the share of exact matches."
+            "Which answers to gold and qualification questions count as correct. Results also "
+            "show the share of exact matches."
         ),
     )
 
@@ -130,7 +130,7 @@ class RulesForm(forms.ModelForm):
             "spans_from": _("Passage required from grade"),
             "rotate_text": _("Rotate document text"),
             "show_near_duplicates": _("Point out near-duplicates"),
-            "gold_every": _("Control pair every (pairs)"),
+            "gold_every": _("Pairs per control pair"),
             "min_common": _("Annotation overlap (pairs)"),
             "min_partners": _("Annotation overlap (other annotators)"),
             "thanks_text": _("Thank-you message"),
@@ -146,16 +146,13 @@ class RulesForm(forms.ModelForm):
             "closing_hours": _(
                 "In the final phase, partly judged pairs are assigned first, whatever their rank."
             ),
-            "min_relevant": _(
-                "Grades from this one up count as relevant when grades are "
-                "reduced to relevant or not."
-            ),
+            "min_relevant": _("This grade and all higher grades count as relevant."),
             "min_active_seconds": _(
                 "Faster judgements are stored but not counted. TripJudge used 1."
             ),
             "pause_after_fast": _(
-                "After this many, the annotator sees the reason and waits until you resume "
-                "them. Enter 0 to turn this off."
+                "After this many too-fast judgements, annotators are paused and see the reason "
+                "until you resume them. Enter 0 to turn this off."
             ),
             "idle_seconds": _(
                 "Inactivity beyond this limit is not counted as active time. The limit grows "
@@ -168,8 +165,8 @@ class RulesForm(forms.ModelForm):
                 "Number of pairs loaded in advance, so that the next one appears at once."
             ),
             "block_length": _(
-                "After this many pairs, another topic from the same rank window follows, if "
-                "there is one."
+                "After this many pairs of a topic, annotators switch to another topic in the "
+                "same rank window, if there is one."
             ),
             "band": _(
                 "Number of neighbouring ranks that are judged together, topic by topic. "
@@ -190,7 +187,7 @@ class RulesForm(forms.ModelForm):
                 "but no longer independent."
             ),
             "gold_every": _(
-                "On average, one gold question or calibration pair among this many pairs."
+                "On average, one of this many pairs is a gold question or calibration pair."
             ),
             "min_common": _(
                 "Minimum number of pairs that each annotator shares with each of "

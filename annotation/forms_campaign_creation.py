@@ -72,8 +72,8 @@ class KnownPairsFields(forms.Form):
         label=_("File"),
         required=False,
         help_text=_(
-            "A table with the header topic, document, grade and, optionally, kind and "
-            "explanation; or qrels."
+            "Qrels, or a table with the columns topic, document and grade and, optionally, "
+            "kind and explanation."
         ),
     )
     # rows of a file uploaded earlier, kept while the page asks for their grades
@@ -91,7 +91,8 @@ class KnownPairsFields(forms.Form):
         max_value=MAX_FROM_FILE,
         required=False,
         help_text=_(
-            "Judged and explained before the first real pair. The known grade becomes the label."
+            "Judged before the first real pair, with an explanation after each answer. The "
+            "known grade becomes the label."
         ),
     )
 
@@ -154,9 +155,9 @@ class KnownPairsForm(KnownPairsFields):
     """Control pairs of an existing campaign."""
 
     replace = forms.BooleanField(
-        label=_("Replace selected pairs"),
+        label=_("Replace existing control pairs"),
         required=False,
-        help_text=_("Currently selected pairs of this type become ordinary pairs."),
+        help_text=_("Existing control pairs of the imported types become ordinary pairs."),
     )
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
@@ -198,14 +199,14 @@ class NewCampaignForm(KnownPairsFields):
         min_value=1,
         max_value=MAX_VALUES["judgements_per_pair"],
         required=False,
-        help_text=_("Different annotators who grade each pair."),
+        help_text=_("Number of different annotators who grade each pair."),
     )
     target_per_annotator = forms.IntegerField(
         label=_("Target per annotator"),
         min_value=0,
         max_value=MAX_VALUES["target_per_annotator"],
         required=False,
-        help_text=_("Judgements. Enter 0 for no target."),
+        help_text=_("Number of judgements. Enter 0 for no target."),
     )
     # the preset whose values the page shows
     values_of = forms.CharField(required=False, widget=forms.HiddenInput)

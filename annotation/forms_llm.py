@@ -17,8 +17,8 @@ PROMPT_CHOICES = [
     ("own", _("Custom prompt")),
 ]
 RELATED_HELP = _(
-    "Comma-separated run tags or groups that were built with this model. The LLM judge must "
-    "not evaluate these runs; reports mark them."
+    "Comma-separated tags or groups of runs built with this model. Don't evaluate these runs "
+    "with the LLM judge. Reports mark them."
 )
 
 

@@ -228,11 +228,11 @@ class ReleaseForm(forms.Form):
     )
     anyway = forms.BooleanField(
         required=False,
-        label=_("Import while people are judging"),
+        label=_("Import while annotators are judging"),
         help_text=_(
             "On SQLite, new judgements wait until the import is done: a few seconds per "
-            "thousand judgements. Otherwise, a large file is refused while annotators are "
-            "active."
+            "thousand judgements. If not selected, large files are refused while annotators "
+            "are active."
         ),
     )
 

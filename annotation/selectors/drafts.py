@@ -145,8 +145,8 @@ def _check_grades(campaign: Campaign) -> list[DraftContradiction]:
         campaign.scale[-1]["value"]
     ):
         says = _(
-            "Passages are required from grade %(spans_from)s, but the scale has no such "
-            "grade. Choose a grade of the scale."
+            "Passages are required from grade %(spans_from)s, which is not on the scale. "
+            "Choose a grade on the scale."
         ) % {"spans_from": campaign.spans_from}
         contradictions.append(DraftContradiction("rules", says))
     return contradictions

@@ -58,7 +58,10 @@ def new(request: SignedInRequest) -> HttpResponse:
         request.session[KEPT_KEY] = form.kept_values()
         messages.info(
             request,
-            _("What you entered for the new campaign is kept. Return to it with New campaign."),
+            _(
+                "Your entries for the new campaign are kept. To return to them, choose New "
+                "campaign."
+            ),
         )
         return redirect("collections")
     if request.method == "POST" and form.is_valid():

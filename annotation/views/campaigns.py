@@ -219,28 +219,38 @@ def _describe_effect(campaign: Campaign, per_pair: int, missing: int) -> str:
     """Describe the effect of a change of judgements per pair: how many are missing now and were
     missing before."""
     now = count_missing_judgements(campaign)
-    hours = abs(now - missing) * campaign.expected_seconds / 3600
     n = campaign.judgements_per_pair
-    said = ngettext(
-        "Changed from %(before)s to %(n)s judgement per pair: %(now)s judgements missing, "
-        "%(missing)s before",
-        (
-            "Changed from %(before)s to %(n)s judgements per pair: %(now)s judgements missing, "
-            "%(missing)s before"
-        ),
-        n,
-    ) % {"before": per_pair, "n": n, "now": f"{now:,}", "missing": f"{missing:,}"}
-    change = (
-        _("about %(hours)s fewer hours at %(seconds)s s each")
-        if now < missing
-        else _("about %(hours)s more hours at %(seconds)s s each")
-    ) % {
-        "hours": f"{hours:,.1f}",
+    if now < missing:
+        says = ngettext(
+            "Changed from %(before)s to %(n)s judgement per pair. Missing judgements: %(now)s, "
+            "previously %(missing)s (about %(hours)s fewer hours at %(seconds)s s each). "
+            "Existing judgements still count.",
+            (
+                "Changed from %(before)s to %(n)s judgements per pair. Missing judgements: "
+                "%(now)s, previously %(missing)s (about %(hours)s fewer hours at %(seconds)s s "
+                "each). Existing judgements still count."
+            ),
+            n,
+        )
+    else:
+        says = ngettext(
+            "Changed from %(before)s to %(n)s judgement per pair. Missing judgements: %(now)s, "
+            "previously %(missing)s (about %(hours)s more hours at %(seconds)s s each). "
+            "Existing judgements still count.",
+            (
+                "Changed from %(before)s to %(n)s judgements per pair. Missing judgements: "
+                "%(now)s, previously %(missing)s (about %(hours)s more hours at %(seconds)s s "
+                "each). Existing judgements still count."
+            ),
+            n,
+        )
+    return says % {
+        "before": per_pair,
+        "n": n,
+        "now": f"{now:,}",
+        "missing": f"{missing:,}",
+        "hours": f"{abs(now - missing) * campaign.expected_seconds / 3600:,.1f}",
         "seconds": f"{campaign.expected_seconds:g}",
-    }
-    return _("%(said)s, %(change)s. What has been judged stays counted.") % {
-        "said": said,
-        "change": change,
     }
 
 

@@ -44,8 +44,8 @@ def remind(request: SignedInRequest, slug: str) -> HttpResponse:
                     messages.warning(
                         request,
                         _(
-                            "No mail server is configured. The reminders were only printed on "
-                            "the worker's console."
+                            "No mail server is configured. The reminders were printed on the "
+                            "worker's console and not sent."
                         ),
                     )
                 else:

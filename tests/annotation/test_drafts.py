@@ -300,7 +300,7 @@ def test_fewer_judgements_a_pair_tell_their_effect():
     )
     # by hand: 6 pairs: 18 - 1 were missing, 12 - 1 are; six judgements of a minute
     assert (
-        "Changed from 3 to 2 judgements per pair: 11 judgements missing, 17 before, about 0.1 fewer hours at 60 s each."
+        "Changed from 3 to 2 judgements per pair. Missing judgements: 11, previously 17 (about 0.1 fewer hours at 60 s each)."
         in answer
     )
 

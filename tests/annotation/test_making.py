@@ -248,7 +248,7 @@ def test_binary_grades_are_asked_for_and_never_taken_for_grades_of_a_longer_scal
     assert asked_for.status_code == 400
     page = " ".join(asked_for.content.decode().split())
     assert (
-        "The known grades are 0–1, but the scale is 0–3. Choose what each known grade counts as."
+        "The known grades are 0–1, but the scale is 0–3. Choose a grade on the scale for each known grade."
         in page
     )
     assert '<option value="0" selected>Wrong</option>' in page

@@ -160,7 +160,7 @@ def test_without_a_mail_server_page_and_job_say_that_nobody_gets_anything(
     ada = reachable(campaign, "ada")
     client = manager_of(campaign)
     page = f"/campaigns/{campaign.slug}/remind"
-    warning = "Emails are only printed on the worker's console and reach no one."
+    warning = "Emails are printed on the worker's console and not sent."
     assert warning not in text_of(client.get(page))
     settings.EMAIL_BACKEND = messages.CONSOLE_BACKEND
     assert warning in text_of(client.get(page))

@@ -17,7 +17,7 @@ def release_imported(place: Place) -> Iterator[str]:
     """On SQLite it is refused with the reason."""
     status, text = place.manage("import_campaign", str(place.release))
     if place.vendor == "sqlite":
-        if status != 2 or "people are judging" not in text or "--force" not in text:
+        if status != 2 or "annotators are judging" not in text or "--force" not in text:
             raise AssertionError(
                 f"a large release was not refused while people judge: {status} {text}"
             )

@@ -39,8 +39,8 @@ class GradesInDoubt(CampaignError):
     def __init__(self, grades: Iterable[int], scale: Scale) -> None:
         self.grades, self.scale = sorted(grades), scale
         says = _(
-            "The known grades are %(given)s, but the scale is %(scale)s. Choose what each "
-            "known grade counts as."
+            "The known grades are %(given)s, but the scale is %(scale)s. Choose a grade on the "
+            "scale for each known grade."
         )
         super().__init__(
             says % {"given": format_grades(self.grades), "scale": format_grades(scale.values)}
@@ -82,7 +82,7 @@ class KnownPairsResult:
             )
         if self.bar:
             said.append(
-                _("The pass mark is %(share)s (see Rules).") % {"share": f"{100 * self.bar:g}%"}
+                _("The pass mark is %(share)s (see General).") % {"share": f"{100 * self.bar:g}%"}
             )
         return " ".join(said)
 
@@ -231,7 +231,7 @@ def _choose_known_pairs(
             )
         )
     if len(wanted) > MAX_FROM_FILE:
-        says = _("%(n)s control pairs at once are too many. Import at most %(most)s.")
+        says = _("The file has %(n)s control pairs. Import at most %(most)s at a time.")
         raise CampaignError(says % {"n": f"{len(wanted):,}", "most": f"{MAX_FROM_FILE:,}"})
     return [(pair_of[topic, document], *rest) for topic, document, *rest in wanted], len(fits)
 

@@ -20,8 +20,8 @@ def full_depth_reason(campaign: Campaign) -> str:
         return _("The campaign has no pool yet.")
     if campaign.pool.is_sampled:
         return _(
-            "The depth of a sampled pool can't be reduced: its estimates need every pair "
-            "that was drawn."
+            "The depth of a sampled pool can't be reduced because its estimates need every "
+            "drawn pair."
         )
     if campaign.pool.is_staged:
         return _(

@@ -138,7 +138,7 @@ def create_campaign(
                     _("The address “%(slug)s” is already in use. Choose another.")
                     % {"slug": campaign.slug}
                 ) from None
-    raise CampaignError(_("This name is used too often. Choose another name."))
+    raise CampaignError(_("Too many campaigns have this name. Choose another name."))
 
 
 def apply_pool_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -> Campaign:
@@ -147,8 +147,8 @@ def apply_pool_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -
     if campaign.state != Campaign.State.DRAFT:
         raise CampaignError(
             _(
-                "Settings that came with a pool apply only to new campaigns. Change the "
-                "settings of this campaign under Rules."
+                "Settings included with a pool apply only to new campaigns. Change the "
+                "settings of this campaign under General."
             )
         )
     return update_campaign(
@@ -204,12 +204,12 @@ def save_scale(campaign: Campaign, scale: list[dict[str, Any]], *, actor: User |
             followed["min_relevant"] = top
             says.append(
                 f"The minimum relevant grade is now {name}, because grade {campaign.min_relevant} is "
-                f"no longer on the scale (see Rules)."
+                f"no longer on the scale. Change it under General."
             )
         if campaign.spans_from > top:
             followed["spans_from"] = top
             if campaign.spans == Campaign.Spans.REQUIRED:
-                says.append(f"Passages are now required from {name} (see Rules).")
+                says.append(f"Passages are now required from {name}. Change this under General.")
     update_campaign(campaign, actor=actor, scale=scale, **followed)
     return says
 

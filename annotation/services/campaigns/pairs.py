@@ -325,8 +325,8 @@ def set_pair_kind(
         ):
             raise CampaignError(
                 _(
-                    "The pair has judgements, so it can't become a qualification question or "
-                    "stop being one."
+                    "The pair has judgements, so you can't change whether it is a "
+                    "qualification question."
                 )
             )
         row.kind, row.gold_grade, row.gold_explanation = (

@@ -176,7 +176,7 @@ def _check_request(campaign: Campaign, ids: Collection[int], *, back: bool) -> N
         )
     if len(ids) > BATCH_SIZE:
         raise ContradictionError(
-            _("%(n)s pairs at once are too many. Choose at most %(most)s.")
+            _("You selected %(n)s pairs. Select at most %(most)s at a time.")
             % {"n": f"{len(ids):,}", "most": BATCH_SIZE}
         )
     if not back and campaign.state in NOT_RUNNING_MESSAGES:

@@ -35,7 +35,7 @@ FORCE_HELP = (
     "import even while annotators judge on SQLite; their judgements wait until the import is done"
 )
 FORCE_OPTION_HINT = "with --force"
-FORCE_CHECKBOX_HINT = gettext_lazy("by selecting “Import while people are judging”")
+FORCE_CHECKBOX_HINT = gettext_lazy("by selecting “Import while annotators are judging”")
 
 
 def has_one_writer() -> bool:
@@ -59,7 +59,7 @@ def check_import(source: str | BinaryIO, *, name: str, anyway: bool, way: str) -
     says = _(
         "annotators are judging, and on SQLite their judgements would have to wait while "
         "%(name)s is imported. Import it after %(minutes)s minutes without judgements, or "
-        "now %(way)s"
+        "import it now %(way)s"
     )
     raise Refused(says % {"name": name, "minutes": RECENT_PERIOD.seconds // 60, "way": way})
 

@@ -182,7 +182,7 @@ def _change_status(
         locked = _lock_membership(annotator)
         if locked.status == Membership.Status.EXCLUDED:
             raise CampaignError(
-                _("%(pseudonym)s is excluded. Include the annotator again first.")
+                _("%(pseudonym)s is excluded. Include them again first.")
                 % {"pseudonym": locked.pseudonym}
             )
         locked.status, locked.status_reason = status, reason

@@ -26,7 +26,7 @@ from tests.annotation.test_campaign_pages import client_of
 from tests.builders import judge, make_annotator, make_campaign, make_user
 
 pytestmark = pytest.mark.django_db
-BOX = "Import while people are judging"
+BOX = "Import while annotators are judging"
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_the_commands_refuse_a_large_file_with_the_reason_and_do_it_when_told_to
         "annotators are judging, and on SQLite their judgements would have to wait while judgements.csv is imported"
         in err
     )
-    assert "after 2 minutes without judgements, or now with --force" in err
+    assert "after 2 minutes without judgements, or import it now with --force" in err
     slug = run("import_judgements", path, "--force")["campaign"]
     run("export_campaign", "--campaign", slug, "--output", release)
     assert "with --force" in refused("import_campaign", release)[2]
@@ -136,7 +136,7 @@ def test_the_page_says_why_it_does_not_take_a_large_file_and_takes_it_with_a_tic
         "Annotators are judging, and on SQLite their judgements would have to wait while raw.csv is imported"
         in page.content.decode()
     )
-    assert f"or now by selecting “{BOX}”." in page.content.decode()
+    assert f"or import it now by selecting “{BOX}”." in page.content.decode()
     assert BOX in page.content.decode().split("by selecting")[1], (
         "the box that the sentence speaks of"
     )

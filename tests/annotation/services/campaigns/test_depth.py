@@ -166,7 +166,7 @@ def test_one_more_judgement_of_a_pair_that_waits_is_refused_and_of_one_that_is_j
 
 @pytest.mark.parametrize(
     ("kind", "why"),
-    [("sampled", "estimates need every pair"), ("ordered", "plan no further batch")],
+    [("sampled", "estimates need every drawn pair"), ("ordered", "plan no further batch")],
 )
 def test_a_staged_pool_has_no_less_depth(campaign: Campaign, kind: str, why: str) -> None:
     assert campaign.pool is not None

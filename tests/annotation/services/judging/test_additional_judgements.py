@@ -218,7 +218,7 @@ def test_pairs_of_another_campaign_and_too_many_are_refused(campaign: Campaign) 
         ask(campaign, first(other))
     with pytest.raises(CampaignError, match="Select pairs first"):
         ask(campaign)
-    with pytest.raises(CampaignError, match="Choose at most 500"):
+    with pytest.raises(CampaignError, match="Select at most 500"):
         additional_judgements.request_additional_judgement(campaign, range(1, 502), actor=None)
     assert first(other).asked_more == 0
 
