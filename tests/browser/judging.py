@@ -144,11 +144,11 @@ class JudgingPage:
         self.press(key)
         self.page.wait_for_function(
             "before => { const title = document.querySelector('.doc .doc-title');"
-            " return (title && title.textContent !== before) || !document.querySelector('#panel').hidden; }",
+            " return (title && title.textContent !== before) || document.querySelector('#panel')?.hidden === false; }",
             arg=before,
         )
         self.page.wait_for_function(
-            "n => !document.querySelector('#panel').hidden || performance.getEntriesByName('assay:next').length > n",
+            "n => document.querySelector('#panel')?.hidden === false || performance.getEntriesByName('assay:next').length > n",
             arg=painted,
         )
         self.start()
@@ -162,7 +162,9 @@ class JudgingPage:
     def unhurried(self) -> None:
         """Waits until a press is meant for the document on the page: no answer is awaited, and it
         was painted 300 ms ago."""
-        self.page.wait_for_function("() => !document.querySelector('#grades button').disabled")
+        self.page.wait_for_function(
+            "() => document.querySelector('#grades button')?.disabled === false"
+        )
         self.page.wait_for_function(PAINTED_A_WHILE_AGO)
 
     def judge_all_of_query(self, key: str) -> None:

@@ -97,7 +97,7 @@ def judged(page: Page, grades: dict[tuple[str, str], int], press: Callable[[int]
         n += 1
         page.wait_for_function(
             "before => { const title = document.querySelector('.doc .doc-title');"
-            " return (title && title.textContent !== before) || !document.querySelector('#panel').hidden; }",
+            " return (title && title.textContent !== before) || document.querySelector('#panel')?.hidden === false; }",
             arg=shown,
         )
 

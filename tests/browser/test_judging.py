@@ -60,7 +60,7 @@ def test_the_whole_job_by_keyboard_alone(
     judging.judge("2")  # document broken
     judging.press("l")
     page.wait_for_function(
-        "() => document.querySelector('.doc-title').textContent.endsWith('part 6')"
+        "() => document.querySelector('.doc-title')?.textContent.endsWith('part 6')"
     )
     judging.judge("2")
     judging.judge("1")  # the one put aside comes last

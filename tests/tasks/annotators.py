@@ -56,7 +56,7 @@ def larger(hands: Hands) -> None:
     hands.begin()
     hands.touch(hands.page.get_by_label("Reading settings"))
     hands.type_into(hands.page.get_by_role("slider", name="Size"), "22")
-    hands.page.wait_for_function(f"({SIZE})() === 22")
+    expect(hands.page.locator(".doc-body")).to_have_css("font-size", "22px")
 
 
 def stay(hands: Hands) -> None:

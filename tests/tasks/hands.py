@@ -16,7 +16,7 @@ READY = """() => { const grade = document.querySelector('#grades button'), press
 ago."""
 N_PAINTED = "() => performance.getEntriesByName('assay:next').length"
 ANOTHER = (
-    "before => !document.querySelector('#panel').hidden || "
+    "before => document.querySelector('#panel')?.hidden === false || "
     "performance.getEntriesByName('assay:next').length > before"
 )
 
