@@ -92,17 +92,22 @@ def latest_alpha(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
     value, low, high: alpha and its confidence interval, None if undefined. label: its conventional
     interpretation. reason: why they are
     undefined. at: time of computation, None if never computed. judgements: number of judgements it
-    is based on. current: whether these are all judgements. by_entry: for prioritised pools, one
-    line with alpha of the randomly sampled pairs and of the other pairs.
+    is based on. current: whether these are all judgements. outdated: whether judgements have been
+    excluded or otherwise changed since. by_entry: for prioritised pools, one line with alpha of the
+    randomly sampled pairs and of the other pairs.
     """
     newest = latest_agreement_job(campaign)
     if newest is None:
         never: dict[str, Any] = dict.fromkeys(("value", "low", "high", "at", "judgements"))
+        shared = live.table(campaign.grades.size).judgements_per_pair > 1
         return {
             **never,
             "current": False,
+            "outdated": False,
             "label": None,
-            "reason": _("Appears when two annotators have judged the same pair."),
+            "reason": _("Being calculated.")
+            if shared.any()
+            else _("Appears when two annotators have judged the same pair."),
             "by_entry": "",
         }
     graded = newest.report["graded"]
@@ -118,6 +123,7 @@ def latest_alpha(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
         "reason": reason,
         "judgements": newest.report.get("n_judgements"),
         "current": _is_current(newest, live),
+        "outdated": _is_outdated(newest, live),
         "by_entry": apart,
     }
 
@@ -127,16 +133,28 @@ def _is_current(job: Job, live: CampaignSnapshot) -> bool:
     return bool(job.parameters.get("marks") == [live.newest, live.audit])
 
 
+def _is_outdated(job: Job, live: CampaignSnapshot) -> bool:
+    """Return whether an audited change, such as an exclusion, was made since the job."""
+    marks = job.parameters.get("marks")
+    return bool(marks and marks[1] != live.audit)
+
+
 def refresh_alpha_if_due(campaign: Campaign, live: CampaignSnapshot) -> Job | None:
     """Return a new job to send if alpha is older than ALPHA_MAX_AGE and does not cover all
-    judgements."""
+    judgements, or at once after an exclusion or another audited change."""
     newest = latest_agreement_job(campaign)
     if not live.rows.counts.any():
         return None
     if (
         newest is not None
         and newest.finished_at is not None
-        and (_is_current(newest, live) or timezone.now() - newest.finished_at < ALPHA_MAX_AGE)
+        and (
+            _is_current(newest, live)
+            or (
+                timezone.now() - newest.finished_at < ALPHA_MAX_AGE
+                and not _is_outdated(newest, live)
+            )
+        )
     ):
         return None
     return request_agreement_job(campaign, marks=[live.newest, live.audit])

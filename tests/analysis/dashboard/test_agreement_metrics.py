@@ -11,8 +11,10 @@ import pytest
 from analysis.dashboard import agreement_metrics
 from analysis.judgements.live import _snapshots, get_snapshot
 from annotation.models import Judgement, Pair
+from annotation.services.people.exclusion import exclude_annotator
 from assay.labels.agreement.raters import _shuffle_within
 from assay.labels.labels import LabelTable
+from pooling.platform.jobs import run_job
 from tests.builders import judge, make_annotator, make_campaign
 
 pytestmark = pytest.mark.django_db
@@ -68,6 +70,37 @@ def test_the_lowest_topics_are_those_with_the_lowest_alpha_and_the_undefined_com
     defined = sorted((alpha, t) for t, alpha in alphas.items() if not np.isnan(alpha))
     assert shown >= {t for _, t in defined[:2]}
     assert len(shown) == min(2, len(alphas))
+
+
+def test_alpha_is_announced_while_it_is_calculated(campaign):
+    live = get_snapshot(campaign, fresh=0.0)
+    assert agreement_metrics.latest_alpha(campaign, live)["reason"] == "Being calculated."
+
+
+def test_without_shared_pairs_the_page_says_what_alpha_needs(campaign):
+    Judgement.objects.all().delete()
+    _snapshots.clear()
+    judge(campaign.memberships.first(), 1)
+    live = get_snapshot(campaign, fresh=0.0)
+    reason = agreement_metrics.latest_alpha(campaign, live)["reason"]
+    assert reason == "Appears when two annotators have judged the same pair."
+
+
+def test_an_exclusion_makes_alpha_outdated_and_due_at_once_but_new_judgements_do_not(campaign):
+    live = get_snapshot(campaign, fresh=0.0)
+    job = agreement_metrics.refresh_alpha_if_due(campaign, live)
+    assert job is not None
+    run_job(job.pk)
+    assert agreement_metrics.latest_alpha(campaign, live)["current"]
+    annotator = campaign.memberships.get(pseudonym="A001")
+    judge(annotator, 3)
+    live = get_snapshot(campaign, fresh=0.0)
+    assert not agreement_metrics.latest_alpha(campaign, live)["outdated"]
+    assert agreement_metrics.refresh_alpha_if_due(campaign, live) is None
+    exclude_annotator(annotator, reason="at random", actor=None)
+    live = get_snapshot(campaign, fresh=0.0)
+    assert agreement_metrics.latest_alpha(campaign, live)["outdated"]
+    assert agreement_metrics.refresh_alpha_if_due(campaign, live) is not None
 
 
 def test_the_shuffle_keeps_each_annotators_grades_and_follows_the_numbers():
