@@ -164,10 +164,11 @@ def add_options(parser: ArgumentParser, options: type, *names: str) -> None:
         if one.type is bool:
             parser.add_argument(one.flag, action="store_true", help=text.replace("%", "%%"))
         elif about.choices:
-            words = " or ".join(
+            *first, last = (
                 _choice(value, words, is_default=value == one.default and not about.required)
                 for value, words in about.choices
             )
+            words = f"{', '.join(first)} or {last}"
             parser.add_argument(
                 one.flag,
                 choices=one.values,

@@ -41,19 +41,19 @@ class Options(JudgementOptions):
     rule: str = option(
         str(StoppingRule.PENALISED),
         "Dawid-Skene variant",
-        help="estimation by dawid-skene",
+        help="variant of dawid-skene",
         choices=(
             (
                 str(StoppingRule.PENALISED),
                 "adds 0.01 to each count and iterates until the posteriors converge",
             ),
-            (str(StoppingRule.CROWD_KIT), "as crowd-kit does"),
+            (str(StoppingRule.CROWD_KIT), "as in crowd-kit"),
         ),
     )
     labels: str = option(
         "graded",
         "Grades of the labels",
-        help="grades of the labels in the qrels",
+        help="grades of the labels",
         choices=(
             ("graded", "all grades"),
             ("binary", "relevant or not, from the minimum relevant grade"),

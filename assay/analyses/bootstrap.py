@@ -52,7 +52,7 @@ class Options(EvaluationOptions):
     measures: list[Measure] | None = option(
         None,
         "Measures",
-        help=f'space-separated measures (default "{DEFAULT_MEASURE}", none with --condition)',
+        help=f'space-separated measures (default: "{DEFAULT_MEASURE}", or none with --condition)',
         hint=MEASURES_HINT,
         read=parse_measure_list,
         metavar='"..."',
@@ -71,7 +71,7 @@ class Options(EvaluationOptions):
     label_trials: int = option(
         200,
         "Simulated labellings",
-        help="labellings drawn from the judgements",
+        help="number of labellings drawn from the judgements",
         least=2,
         most_in_form=100_000,
     )
@@ -204,11 +204,11 @@ class WrittenCondition(NamedTuple):
 
 
 def parse_condition(text: str) -> WrittenCondition:
-    """Parse NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]] for argparse."""
+    """Parse NAME=MEASURE,QRELS[,TOPICS_FILE[,MIN_RELEVANT]] for argparse."""
     name, rest = split_condition(text)
     parts = rest.split(",")
     if not name or not 2 <= len(parts) <= 4 or not parts[1]:
-        raise ArgumentTypeError(f"{text!r} is not NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]")
+        raise ArgumentTypeError(f"{text!r} is not NAME=MEASURE,QRELS[,TOPICS_FILE[,MIN_RELEVANT]]")
     measures = parse_measure_list(parts[0])
     if len(measures) != 1:
         raise ArgumentTypeError(f"{text!r} names {len(measures)} measures, expected one")
@@ -237,18 +237,18 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
             default=[],
             type=parse_condition,
             dest="conditions",
-            metavar="NAME=MEASURE,QRELS[,TOPICS_FILE[,LEVEL]]",
-            help="additional condition to rank the runs under; may be repeated",
+            metavar="NAME=MEASURE,QRELS[,TOPICS_FILE[,MIN_RELEVANT]]",
+            help="additional condition under which the runs are ranked; can be repeated",
         )
         parser.add_argument(
             "--judgements",
             metavar="FILE",
-            help="judgements behind QRELS, to rank under resampled labels too",
+            help="judgements from which QRELS was made; also ranks the runs under resampled labels",
         )
         parser.add_argument(
             "--label-noise",
             action="store_true",
-            help="rank under labels resampled from the judgements of --campaign, too",
+            help="rank the runs under labels resampled from the judgements of --campaign as well",
         )
         add_options(parser, Options)
 

@@ -106,7 +106,8 @@ class Command(FileCommand):
         parser.add_argument(
             "--pool",
             metavar="POOL",
-            help="pool file of build_pool, for the depth to which it is complete",
+            help="file written by `assay pool build`, to report the depth to which the pool is "
+            "complete",
         )
 
     def compute(self, *, pool: str | None, **given: Any) -> Values:

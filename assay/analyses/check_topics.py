@@ -26,7 +26,7 @@ class Options(CheckedOptions):
         choices=(
             (str(MatchLevel.EXACT), "equal except for case and spaces"),
             (str(MatchLevel.PUNCTUATION), "equal except for punctuation"),
-            (str(MatchLevel.SUSPECT), "also topics that need a decision by a person"),
+            (str(MatchLevel.SUSPECT), "also topics that a person should review"),
         ),
     )
 
@@ -59,7 +59,7 @@ def tables(result: Values) -> list[Table]:
 class Command(FileCommand):
     help = (
         "Propose topics to remove: duplicates, topics without text and, with --match "
-        "suspect, topics that need a decision by a person."
+        "suspect, topics that a person should review."
     )
     writes = ("output", "keep", "removed")
     tables = staticmethod(tables)
@@ -68,7 +68,7 @@ class Command(FileCommand):
         parser.add_argument(
             "topics",
             metavar="TOPICS",
-            help="topics in any supported format, or irds:ID; - reads standard input",
+            help="topic file in any supported format, or irds:ID; - reads standard input",
         )
         add_options(parser, Options)
         parser.add_argument(

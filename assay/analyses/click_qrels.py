@@ -51,16 +51,15 @@ class Options(CheckedOptions):
     thresholds: tuple[float, ...] | None = option(
         None,
         "Thresholds",
-        help="estimates above which the grade is 2, 3, ..., except with raw (default: 0.04,0.3; "
-        "with coec: 1,2)",
+        help="comma-separated estimates above which the grade is 2, 3, ... (default: 0.04,0.3; "
+        "with coec: 1,2; not used with raw)",
         read=parse_rates,
         metavar="RATES",
     )
     min_dwell: float = option(
         0.0,
         "Minimum dwell time",
-        help="minimum dwell time in seconds for a click to count, if the log has dwell times "
-        "(UBI; default: 0)",
+        help="minimum dwell time in seconds for a click to count, for UBI events (default: 0)",
         least=0,
         metavar="SECONDS",
     )
@@ -147,8 +146,8 @@ def tables(result: Values) -> list[Table]:
 
 class Command(FileCommand):
     help = (
-        "Derive qrels from a click log: Raw (clicked or skipped), or ranges of the click-through "
-        "rate or of a click model's estimate."
+        "Derive qrels from a click log. Grades are clicked or skipped, or ranges of the "
+        "click-through rate or of a click model's estimate."
     )
     makes_data_file = True
     takes_seed = False
@@ -158,24 +157,24 @@ class Command(FileCommand):
         parser.add_argument(
             "clicks",
             metavar="CLICKS",
-            help="click log: session topic document rank clicked; with --shown, one row per click; "
-            "or UBI events",
+            help="click log: a table of session, topic, document, rank and clicked (with --shown: "
+            "one row per click), TripClick's log, or UBI events",
         )
         parser.add_argument(
             "--queries",
             metavar="FILE",
-            help="topics whose queries count (id and text), for TripClick's log (JSON lines) and "
-            "UBI events",
+            help="file of the topics whose queries count, with ID and text; for TripClick's log "
+            "(JSON lines) and UBI events",
         )
         parser.add_argument(
             "--ubi-queries",
             metavar="FILE",
-            help="UBI queries, for UBI events without query text or impressions",
+            help="file of UBI queries, for UBI events without query text or impressions",
         )
         parser.add_argument(
             "--shown",
             metavar="FILE",
-            help="ranking shown for each topic: topic rank document",
+            help="table of the rankings shown, with topic, rank and document",
         )
         add_options(parser, Options)
 

@@ -132,29 +132,30 @@ class Command(FileCommand):
             action="append",
             default=[],
             metavar="NAME=QRELS",
-            help="labels of every pair of the pool by an LLM judge",
+            help="qrels file of an LLM judge's labels for every pair of the pool",
         )
         parser.add_argument(
             "--llm-table",
             metavar="FILE",
-            help="labels of several LLM judges in one table: llm_judge, topic, document, grade",
+            help="table of labels of several LLM judges: llm_judge, topic, document, grade",
         )
         parser.add_argument(
             "--about",
             metavar="FILE",
-            help="llm-judges.json of a release: when labels were frozen, and related systems",
+            help="llm-judges.json of a release, with related systems and the times at which labels "
+            "were frozen",
         )
         parser.add_argument(
             "--judgements",
             metavar="FILE",
-            help="single human judgements, for inter-annotator agreement",
+            help="file of single human judgements, for inter-annotator agreement",
         )
         parser.add_argument(
             "--related",
             action="append",
             default=[],
             metavar="NAME=TAG,...",
-            help="runs built with an LLM judge",
+            help="tags of the runs built with an LLM judge",
         )
         add_options(parser, Options)
 

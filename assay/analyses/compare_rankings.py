@@ -47,7 +47,7 @@ class Options(EvaluationOptions):
     bootstrap: int = option(
         1000,
         "Bootstrap samples for the interval",
-        help="bootstrap samples of topics (default: 1000; 0: no confidence interval)",
+        help="number of bootstrap samples of topics, 0 for no confidence interval (default: 1000)",
         least=0,
         most_in_form=100_000,
     )
@@ -244,7 +244,8 @@ class Command(ByTopicGroup, CampaignCommand):
             metavar="NAME=FILE",
             action="append",
             default=[],
-            help="qrels, at least two (with --campaign at least one)",
+            help="qrels under which the runs are ranked; give two or more, or with --campaign at "
+            "least one",
         )
         add_topics_option(parser)
         add_options(parser, Options)

@@ -78,7 +78,7 @@ class Options(SampledEvaluationOptions):
     against: str = option(
         "all",
         "Compare",
-        help="every pair (default), or every run with the run of this tag",
+        help="comparisons: all pairs of runs (default), or every other run with the run TAG",
         hint="Every pair of runs, or one run with all others.",
         metavar="all|TAG",
         kind="tag",
@@ -91,10 +91,10 @@ class Options(SampledEvaluationOptions):
             zip(
                 FAMILIES,
                 (
-                    "none: raw p-values",
+                    "no correction",
                     "Bonferroni",
                     "Holm",
-                    "randomised Tukey HSD (max statistic), which makes no assumption",
+                    "randomised Tukey HSD, max statistic",
                 ),
                 strict=True,
             )
@@ -103,7 +103,7 @@ class Options(SampledEvaluationOptions):
     permutations: int = option(
         100_000,
         "Permutations",
-        help="random permutations for more than 20 topics (default: 100000)",
+        help="number of random permutations if there are more than 20 topics (default: 100000)",
         hint="For more than 20 topics. With up to 20 topics, all permutations are used.",
         least=1,
         most_in_form=10_000_000,
@@ -369,7 +369,8 @@ class Command(CampaignCommand):
         parser.add_argument(
             "--topic-groups",
             metavar="FILE",
-            help="topic groups (topic and group, tab-separated), each also compared separately",
+            help="file of topic groups (tab-separated topic and group); the systems are also "
+            "compared on each group",
         )
         parser.add_argument(
             "--fail-on",
@@ -377,15 +378,15 @@ class Command(CampaignCommand):
             default=[],
             type=parse_fail_condition,
             metavar="CONDITION",
-            help="end with status 1 if a run is significantly worse than a baseline: 'MEASURE < TAG', "
-            "in which `baseline` is the first run; tests every run against the baseline only, "
-            "unless --against says otherwise",
+            help="condition for exit status 1, such as 'nDCG@10 < bm25': a run is significantly "
+            "worse than bm25. The tag `baseline` means the first run. Runs are compared only "
+            "with this run, unless --against is given",
         )
         parser.add_argument(
             "--sampled",
             action="store_true",
-            help="QRELS is a sampled pool (topic 0 document stratum grade); differences are "
-            f"estimates, by default of {SAMPLED_MEASURES}",
+            help="read QRELS as a sampled pool (topic 0 document stratum grade) and estimate "
+            f"differences, by default of {SAMPLED_MEASURES}",
         )
 
     def compute(

@@ -175,7 +175,7 @@ class Command(ByTopicGroup, CampaignCommand):
     charts = staticmethod(result_charts)
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("judged", metavar="QRELS", help="qrels, or NAME=FILE")
+        parser.add_argument("judged", metavar="QRELS", help="qrels file, or NAME=FILE")
         parser.add_argument("runs", metavar="RUN", nargs="+")
         add_campaign_options(parser)
         parser.add_argument(

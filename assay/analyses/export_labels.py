@@ -87,13 +87,16 @@ class Command(FileCommand):
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
         parser.add_argument(
-            "--topics", metavar="FILE", required=True, help="topics file, for the texts of queries"
+            "--topics",
+            metavar="FILE",
+            required=True,
+            help="topic file with the texts of the queries",
         )
         add_options(parser, Options)
         parser.add_argument(
             "--template",
             metavar="FILE",
-            help=f"request of a ranking evaluation as JSON, with {PLACEHOLDER} for the query "
+            help=f"JSON file of a ranking evaluation request, with {PLACEHOLDER} for the query "
             "(default: a multi_match query on all fields)",
         )
 

@@ -30,7 +30,7 @@ class Options(CheckedOptions):
     top: int = option(
         4,
         "Depth in the pool",
-        help="deepest best rank in the pool of the pairs that count",
+        help="maximum best rank in the pool for a pair to count",
         hint="Leave empty to count all judged pairs, whatever their rank.",
         least=1,
     )
@@ -40,7 +40,7 @@ class Options(CheckedOptions):
     list_pairs: bool = option(
         False,
         "List contradicting pairs",
-        help="list contradicting pairs in the JSON (always with --campaign)",
+        help="include contradicting pairs in the JSON (always with --campaign)",
     )
 
 
@@ -201,7 +201,7 @@ class Command(CampaignCommand):
         parser.add_argument(
             "--pool",
             metavar="POOL",
-            help="pool whose top pairs count (default: the campaign's)",
+            help="pool file whose top pairs count (default: the campaign's pool)",
         )
         add_options(parser, Options)
         add_topics_option(parser)
@@ -238,7 +238,7 @@ def read_pool_top(path: str, top: int) -> TopicDocumentPairs:
     if (pool.best_rank == 0).any():
         raise BadInput(
             f"{path}: pairs without a best rank, so the top {top} of the pool is unknown; use "
-            "a pool file of build_pool"
+            "a file written by `assay pool build`"
         )
     chosen = np.flatnonzero(pool.best_rank <= top)
     return TopicDocumentPairs(pool.topics, pool.topic[chosen], pool.documents[chosen])

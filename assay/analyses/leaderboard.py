@@ -62,14 +62,14 @@ class Options(VerdictOptions):
     until: str = option(
         "",
         "Latest date",
-        help="latest date of the runs, such as 2021-04-30",
+        help="date of the latest runs to include, such as 2021-04-30",
         metavar="DATE",
         kind="date",
     )
     highlight: str = option(
         "",
         "Mark runs whose description contains",
-        help="word in the description of runs to mark",
+        help="word whose runs are marked, if it is in their description",
         metavar="WORD",
     )
 
@@ -370,26 +370,26 @@ def pictures(result: Values) -> list[Picture]:
 
 class Command(ByTopicGroup, CampaignCommand):
     help = (
-        "Find the chain of state-of-the-art runs and compare them as Lin et al. do; with "
+        "Find the chain of state-of-the-art runs and compare them as Lin et al. (2021) do; with "
         "--scores FILE, find the chain only."
     )
     tables = staticmethod(tables)
     charts = staticmethod(pictures)
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("qrels", nargs="?", metavar="QRELS", help="qrels")
+        parser.add_argument("qrels", nargs="?", metavar="QRELS", help="qrels file")
         parser.add_argument("runs", nargs="*", metavar="RUN", help="run files")
         add_campaign_options(parser)
         parser.add_argument(
             "--metadata",
             metavar="FILE",
-            help="tag, date, group, baseline (0/1) and description of each run (default: runs in "
-            "the order given)",
+            help="table of tag, date, group, baseline (0 or 1) and description of each run "
+            "(default: runs in the order given)",
         )
         parser.add_argument(
             "--scores",
             metavar="FILE",
-            help="tag, date, group and score of each run, instead of QRELS and RUN",
+            help="table of tag, date, group and score of each run, instead of QRELS and RUN",
         )
         parser.add_argument(
             "--score-column",

@@ -80,7 +80,7 @@ class Options(EvaluationOptions):
     power: float = option(
         0.8,
         "Power",
-        help="power: probability of detecting the difference",
+        help="power, the probability of detecting the difference",
         least=0,
         most=1,
         strict=True,
@@ -93,7 +93,7 @@ class Options(EvaluationOptions):
     label_trials: int = option(
         200,
         "Simulated labellings",
-        help="labellings drawn from the judgements",
+        help="number of labellings drawn from the judgements",
         least=1,
         most_in_form=100_000,
     )
@@ -299,8 +299,8 @@ def pictures(result: Values) -> list[Picture]:
 class Command(ByTopicGroup, CampaignCommand):
     help = (
         "Plan the sample size of a study (power analysis): the number of topics to detect a "
-        "difference, or for a confidence interval of some width, from the variances of runs "
-        "at hand."
+        "difference, or for a confidence interval of a given width, from the variances of "
+        "existing runs."
     )
     tables = staticmethod(tables)
     charts = staticmethod(pictures)
@@ -313,9 +313,8 @@ class Command(ByTopicGroup, CampaignCommand):
         parser.add_argument(
             "--judgements",
             metavar="FILE",
-            help="single judgements (topic, document, annotator, grade), to estimate label "
-            "noise and the value of additional judgements per pair (--campaign has its "
-            "own)",
+            help="file of single judgements (topic, document, annotator, grade), to estimate label "
+            "noise and the value of additional judgements per pair (not needed with --campaign)",
         )
 
     def compute(self, *, qrels: str, runs: list[str], seed: int, **given: Any) -> Values:

@@ -33,8 +33,7 @@ class Options(CheckedOptions):
     max_grade: int | None = option(
         None,
         "Highest grade",
-        help="highest grade; higher labels of LLM judges are left out (default: the highest human "
-        "grade)",
+        help="highest grade; higher LLM labels are left out (default: the highest human grade)",
         least=1,
         metavar="GRADE",
     )
@@ -174,7 +173,7 @@ class Command(FileCommand):
             "qrels",
             metavar="QRELS",
             nargs="?",
-            help="human judgements; a pilot of about 200 pairs is enough",
+            help="qrels file of human judgements, about 200 pairs or more",
         )
         parser.add_argument(
             "--llm-labels",
@@ -186,8 +185,8 @@ class Command(FileCommand):
         parser.add_argument(
             "--table",
             metavar="FILE",
-            help="table with both instead: topic, document, human grade and one column per "
-            "LLM judge, with a header",
+            help="table of topic, document, human grade and one column per LLM judge, with a header, "
+            "instead of QRELS and --llm-labels",
         )
         add_options(parser, Options)
 

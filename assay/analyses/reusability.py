@@ -59,8 +59,8 @@ class Options(EvaluationOptions):
     late: bool = option(
         False,
         "Each run as an unpooled run",
-        help="report unjudged documents, score bounds and imputed score of nDCG for each run "
-        "as if it had not contributed to the pool",
+        help="report each run as if it had not contributed to the pool as well: unjudged documents, "
+        "score bounds and imputed score of nDCG",
         hint="Unjudged documents, score bounds and imputed score of nDCG.",
     )
 
@@ -324,7 +324,9 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)
         parser.add_argument(
-            "--groups", metavar="FILE", help="tag and group of each run, to leave out whole groups"
+            "--groups",
+            metavar="FILE",
+            help="table of tag and group of each run, to leave out whole groups",
         )
         add_options(parser, Options)
 

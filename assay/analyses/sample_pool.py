@@ -54,10 +54,10 @@ class Options(PoolOptions):
     strata: str = option(
         "rank",
         "Strata",
-        help="strata",
+        help="strata of the sample",
         choices=(
-            ("rank", "rank windows (best rank within each topic)"),
-            ("votes", "windows of the share of runs with the pair in their top ten"),
+            ("rank", "windows of the best rank within each topic"),
+            ("votes", "windows of the share of runs with the pair in their top 10"),
         ),
     )
 
@@ -173,12 +173,13 @@ class Command(FileCommand):
         parser.add_argument(
             "--llm-qrels",
             metavar="QRELS",
-            help="LLM labels of every pair of the pool; strata are votes and these labels",
+            help="qrels file of LLM labels for every pair of the pool; strata combine votes and "
+            "these labels",
         )
         parser.add_argument(
             "--judged",
             metavar="FILE",
-            help="grades of pairs already judged, to write for the pairs drawn",
+            help="qrels file of pairs already judged, whose grades are written for the pairs drawn",
         )
         parser.add_argument(
             "--draw",

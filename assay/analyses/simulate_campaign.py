@@ -81,7 +81,7 @@ class Options(RunReading):
     budgets: list[float] = option(
         "0.1,0.2,0.3,0.5",
         "Budgets",
-        help="budgets as shares of the pool",
+        help="comma-separated budgets, as shares of the pool",
         read=parse_shares,
         metavar="SHARES",
     )
@@ -448,7 +448,7 @@ def tables(result: Values) -> list[Table]:
 
 class Command(PiecewiseCommand):
     help = (
-        "Replay complete judgements with a pooling strategy, annotators who make errors, and "
+        "Replay complete judgements with a pooling strategy, simulated annotator errors and "
         "a budget, to plan a campaign."
     )
     tables = staticmethod(tables)

@@ -83,7 +83,7 @@ class Options(EvaluationOptions):
     element: str = option(
         "documents",
         "Elements to vary",
-        help="element that varies between sub-collections (a+b: two independently)",
+        help="element that varies between sub-collections (a+b: two elements independently)",
         choices=tuple((name, words(name)) for name in (*ELEMENTS, *JOINT)),
         required=True,
     )
@@ -91,17 +91,18 @@ class Options(EvaluationOptions):
     overlaps: tuple[Fraction, ...] | None = option(
         None,
         "Overlaps in percent",
-        help="percentages, first:last:step or 10,50,100 (default 5:100:5; topics: each number of shared topics)",
+        help="overlaps in percent, as first:last:step or a list such as 10,50,100 (default: "
+        "5:100:5; for topics: each number of shared topics)",
         hint="first:last:step or 10,50,100. Leave empty for 5:100:5, and for each number of shared "
         "topics if topics vary.",
         read=parse_levels,
         metavar="5:100:5",
     )
-    pairs: int = option(50, "Pairs of sub-collections at each level", least=1, most_in_form=100_000)
+    pairs: int = option(50, "Pairs of sub-collections per overlap", least=1, most_in_form=100_000)
     min_tau: float = option(
         0.9,
         "Threshold of tau",
-        help="Kendall's tau-b from which two rankings agree",
+        help="minimum Kendall's tau-b for two rankings to agree",
         least=0,
         most=1,
         metavar="T",
@@ -109,7 +110,7 @@ class Options(EvaluationOptions):
     also: tuple[float, ...] = option(
         (),
         "Additional thresholds",
-        help="additional thresholds of tau-b, as in 0.8,0.95",
+        help="comma-separated additional thresholds of tau-b, such as 0.8,0.95",
         read=parse_thresholds,
         metavar="T,T",
     )
@@ -121,7 +122,7 @@ class Options(EvaluationOptions):
     per_topic_quota: bool = option(
         False,
         "Draw half of each topic's assessments",
-        help="draw half of each topic's assessments, not half of all",
+        help="draw half of each topic's assessments instead of half of all assessments",
         hint="Only for assessments. Otherwise half of all are drawn.",
     )
 
@@ -250,7 +251,7 @@ def make_protocol(options: Options, seed: int) -> StabilityProtocol:
 
 class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
     help = (
-        "Rank systems on pairs of sub-collections that share more and more of one element, "
+        "Rank systems on pairs of sub-collections that share a growing part of one element, "
         "and report how often the rankings agree."
     )
     tables = staticmethod(tables)
@@ -268,13 +269,14 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         parser.add_argument(
             "--export",
             metavar="FOLDER",
-            help="folder to write the documents, topics or assessments of each sub-collection to",
+            help="output folder for the documents, topics or assessments of each sub-collection",
         )
         parser.add_argument(
             "--export-qrels",
             type=parse_positive,
             metavar="N",
-            help="number of pairs of each level whose qrels are written, with --export",
+            help="number of pairs of sub-collections per overlap whose qrels are written, with "
+            "--export",
         )
         add_options(parser, Options)
 

@@ -64,7 +64,7 @@ class Options(RunReading):
     last: int | None = option(
         None,
         "Pairs judged at the last interim check",
-        help="pairs judged at the last interim check; checks that follow too soon stop too early",
+        help="number of pairs judged at the last interim check; frequent checks end judging too early",
         least=1,
     )
     audit_sample: AuditCounts | None = option(

@@ -27,14 +27,14 @@ class Options(CheckedOptions):
     limit: int = option(
         MONTHLY_LIMIT,
         "Submissions per month",
-        help="number of submissions that a group may make per month",
+        help="maximum number of submissions per group and month",
         hint="More of them in one month are reported as a breach.",
         least=1,
     )
     until: str = option(
         "",
         "Last day",
-        help="last day that counts, as in 2021-02-01 (default: no limit)",
+        help="last day that counts, such as 2021-02-01 (default: no limit)",
         hint="Later submissions are left out.",
         metavar="DATE",
         kind="date",
@@ -176,16 +176,18 @@ class Command(FileCommand):
         parser.add_argument(
             "file",
             metavar="FILE",
-            help="tag, date, group, public score, private score or ranks, one run per line",
+            help="table with one run per row: tag, date, group, public score, and private score or ranks",
         )
         add_options(parser, Options)
         parser.add_argument(
-            "--ranks", metavar="FILE", help="output of `bootstrap --json`, for private ranks"
+            "--ranks",
+            metavar="FILE",
+            help="output of `assay check bootstrap --json`, for private ranks",
         )
         parser.add_argument(
             "--institutions",
             metavar="FILE",
-            help="group and institution, with a header, to count groups as one institution",
+            help="table of group and institution, with a header; groups of one institution count as one",
         )
         parser.add_argument(
             "--score-column", metavar="NAME", help="header of the column of public scores"
@@ -217,7 +219,7 @@ class Command(FileCommand):
 
 
 def read_ranks(path: str, name: str) -> Values:
-    """Read one condition from the output of `bootstrap --json`. name: empty for the only one."""
+    """Read one condition from the output of `assay check bootstrap --json`. name: empty for the only one."""
     try:
         printed = json.loads("\n".join(text for _, text in iterate_lines(path)))
         conditions = {
@@ -226,7 +228,7 @@ def read_ranks(path: str, name: str) -> Values:
             if isinstance(value, dict) and "expected_rank" in value
         }
     except (ValueError, AttributeError):
-        raise BadInput(f"{path}: not the output of `bootstrap --json`") from None
+        raise BadInput(f"{path}: not the output of `assay check bootstrap --json`") from None
     if not name and len(conditions) != 1:
         raise BadInput(
             f"{path}: {len(conditions)} conditions ({', '.join(conditions)}); choose one with --private-condition"

@@ -65,7 +65,7 @@ class Options(RunReading):
     max_grade: int | None = option(
         None,
         "Highest grade",
-        help="highest grade (default: that of the qrels)",
+        help="highest grade of the scale (default: the highest in the qrels)",
         hint="Unjudged documents may have any grade up to it. Leave empty for that of the qrels.",
         least=1,
         metavar="GRADE",
@@ -300,7 +300,7 @@ class Command(CampaignCommand):
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
-        parser.add_argument("run", metavar="RUN", help="the unpooled run")
+        parser.add_argument("run", metavar="RUN", help="run that did not contribute to the pool")
         add_campaign_options(parser)
         parser.add_argument(
             "--pool-runs",
@@ -312,7 +312,7 @@ class Command(CampaignCommand):
         parser.add_argument(
             "--groups",
             metavar="FILE",
-            help="tag and group of each run of the pool (default: each run is a group of its own)",
+            help="table of tag and group of each run of the pool (default: each run is its own group)",
         )
         parser.add_argument(
             "--against-run",
@@ -322,14 +322,14 @@ class Command(CampaignCommand):
         parser.add_argument(
             "--top-up",
             metavar="FILE",
-            help="pool file to write the unjudged documents to, in order (the first N with --judge)",
+            help="output pool file of the unjudged documents, most informative first (with --judge: the first N)",
         )
         parser.add_argument(
             "--topped-up",
             nargs="+",
             metavar="QRELS",
             default=[],
-            help="later qrels of such pools: report the run with them and with the old qrels",
+            help="qrels of pools written by --top-up; the run is reported with and without them",
         )
         add_options(parser, Options)
 

@@ -52,10 +52,10 @@ class WrongArguments(BadInput):
 
 
 USUAL_INPUTS = {
-    "qrels": "qrels file, TREC or BEIR; or irds:ID for those of ir_datasets",
-    "runs": "run files, TREC",
-    "run_a": "run file A, TREC",
-    "run_b": "run file B, TREC",
+    "qrels": "qrels file in TREC or BEIR format, or irds:ID for qrels of ir_datasets",
+    "runs": "run files in TREC format",
+    "run_a": "run file A in TREC format",
+    "run_b": "run file B in TREC format",
 }
 """Help texts of the inputs that most commands have."""
 
@@ -186,7 +186,7 @@ class FileCommand:
                 type=parse_positive,
                 default=1,
                 metavar="N",
-                help="number of processes; the result does not depend on it (default: 1)",
+                help="number of processes, which does not change the result (default: 1)",
             )
         self.arguments(parser)
 

@@ -29,7 +29,8 @@ class ByTopicGroup(FileCommand):
         parser.add_argument(
             "--topic-groups",
             metavar="FILE",
-            help="topic groups (topic and group, tab-separated), each also reported separately",
+            help="file of topic groups (tab-separated topic and group); results are also reported "
+            "per group",
         )
 
     def answered(self, options: dict[str, Any]) -> dict[str, Any]:

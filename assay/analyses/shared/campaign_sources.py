@@ -47,8 +47,8 @@ def add_campaign_options(parser: ArgumentParser, *, labels: str = "graded") -> N
         action=CampaignAction,
         metavar="SLUG",
         help=(
-            "labels of this campaign in the database, instead of QRELS; a RUN may then be a "
-            "tag of its collection (default: all its runs)"
+            "campaign in the database whose labels replace QRELS; a RUN can then be the tag of a "
+            "run in its collection (default: all its runs)"
         ),
     )
     parser.add_argument(

@@ -43,7 +43,7 @@ class VerdictOptions(EvaluationOptions):
     cutoff: int = option(
         100,
         "Rank cutoff",
-        help="rank cutoff: a topic is answered by a relevant document up to this rank",
+        help="rank cutoff; a relevant document up to this rank answers a topic",
         hint="A topic is answered by a relevant document up to this rank.",
         least=1,
         metavar="K",
@@ -57,18 +57,18 @@ class VerdictOptions(EvaluationOptions):
     family_size: int | None = option(
         None,
         "Comparisons in the family",
-        help="number of comparisons in the family to correct for",
+        help="number of comparisons in the family, for the correction",
         hint="For a correction. Count all comparisons of your study.",
         least=1,
     )
 
 
 def correction_option(default: str, *corrections: str) -> Any:
-    names = {"none": "none: raw p-values", "bonferroni": "Bonferroni", "holm": "Holm"}
+    names = {"none": "no correction", "bonferroni": "Bonferroni", "holm": "Holm"}
     return option(
         default,
         "Correction",
-        help="correction of the p-values that verdicts use",
+        help="correction of the p-values on which verdicts are based",
         choices=tuple((name, names[name]) for name in corrections),
     )
 

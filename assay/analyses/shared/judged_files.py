@@ -55,13 +55,13 @@ class JudgementOptions(CheckedOptions):
     grades: int | None = option(
         None,
         "Grades",
-        help=f"number of grades, 0 to N - 1 (default {DEFAULT_SCALE}; a campaign has its own)",
+        help=f"number of grades, 0 to N - 1 (default: {DEFAULT_SCALE}; a campaign has its own)",
         least=2,
     )
     min_relevant: int | None = option(
         None,
         "Minimum relevant grade",
-        help=f"minimum relevant grade of the 2-grade label (default {DEFAULT_MIN_RELEVANT}, or 1 "
+        help=f"minimum relevant grade of the 2-grade label (default: {DEFAULT_MIN_RELEVANT}, or 1 "
         "for two grades; a campaign has its own)",
         least=1,
         metavar="N",
@@ -69,13 +69,13 @@ class JudgementOptions(CheckedOptions):
     min_judgements: int = option(
         2,
         "Judgements per label",
-        help="number of counted judgements from which a pair has a label",
+        help="minimum number of counted judgements for a pair to have a label",
         least=1,
     )
     min_seconds: float | None = option(
         None,
         "Minimum time",
-        help="minimum seconds per judgement; unknown times count (default "
+        help="minimum seconds per judgement; judgements of unknown duration count (default: "
         f"{DEFAULT_MIN_SECONDS:.0f}; a campaign has applied its own)",
         read=parse_duration,
         metavar="S",
@@ -89,7 +89,7 @@ def add_judgement_options(parser: ArgumentParser, options: type) -> None:
         "judgements",
         metavar="JUDGEMENTS",
         nargs="?",
-        help="CSV or TSV, one row per judgement (topic, document, annotator, grade)",
+        help="CSV or TSV file with one row per judgement (topic, document, annotator, grade)",
     )
     parser.add_argument(
         "--campaign",

@@ -23,14 +23,14 @@ class PoolOptions(RunFiles):
     depth: int = option(
         10,
         "Depth of the pool",
-        help="documents of each run and topic",
+        help="depth of the pool: number of top documents per run and topic",
         least=1,
         metavar="K",
     )
     sort_by: Literal["score", "rank"] = option(
         "score",
         "Order of runs",
-        help="order of the documents of a run",
+        help="order of the documents in a run",
         choices=(("score", "by score, as trec_eval"), ("rank", "by the rank column")),
     )
 

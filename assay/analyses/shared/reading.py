@@ -24,7 +24,7 @@ class RunFiles(CheckedOptions):
     lenient: bool = option(
         False,
         "Allow extra or missing run columns",
-        help="accept extra columns, and runs of three columns (topic, document, rank)",
+        help="ignore extra columns, and accept runs of three columns (topic, document, rank)",
     )
 
 
@@ -35,7 +35,7 @@ class RunReading(RunFiles):
     min_relevant: int = option(
         1,
         "Minimum relevant grade",
-        help="minimum relevant grade, except for nDCG",
+        help="minimum relevant grade, for all measures except nDCG",
         hint="For all measures except nDCG.",
         least=1,
         kind="grade",
@@ -65,7 +65,7 @@ class SampledEvaluationOptions(EvaluationOptions):
     rank_model: bool = option(
         False,
         "Add the rank model",
-        help="additional estimates of HT-P@k and HT-DCG@k with a regression on ranks, with --sampled",
+        help="add estimates of HT-P@k and HT-DCG@k with a regression on ranks (with --sampled)",
         hint="Also estimates HT-P@k and HT-DCG@k with a regression of the labels on ranks, "
         "which has the effect of a larger sample.",
         more={"of_samples": True},
