@@ -377,7 +377,7 @@ def test_release_datasheet_and_documents_have_the_same_parts(campaign):
     text = (Path(__file__).parents[3] / "docs" / "how-to" / "publish.md").read_text(
         encoding="utf-8"
     )
-    lines = text.partition("A release is a zip file with")[2].partition("**Nobody")[0]
+    lines = text.partition("A release is a zip file that contains")[2].partition("**Names.")[0]
     named = re.findall(
         r"`([\w.-]+\.(?:md|txt|tsv|json|jsonl|py|cff)|guidelines/|LICENSE|SHA256SUMS)`",
         lines.replace("`v1.md`", ""),
