@@ -14,7 +14,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from assay.significant_digits import PValue
-from assay.tabular import SIGNS, Cell, Table, escape_latex, latex_line, letter_requirements
+from assay.tabular import (
+    SIGNS,
+    Cell,
+    Table,
+    escape_latex,
+    latex_group_line,
+    latex_line,
+    letter_requirements,
+)
 
 COLUMN_WIDTH, TEXT_WIDTH, TEXT_HEIGHT = 239.0, 504.0, 560.0
 """Points of a column (3.33 in), of both (7 in), and of a page without room for captions."""
@@ -303,7 +311,11 @@ def _split_rows(
     table: Table, shown: list[list[str]], columns: Sequence[int], layout: _Layout
 ) -> Iterator[range]:
     """Return ranges of rows, each at most a page high, of about the same height."""
-    heights = [_row_height(shown[r], columns, layout) for r in range(len(shown))]
+    heights = [
+        _row_height(shown[r], columns, layout)
+        + (SIZES[layout.size][0] * LINE_FACTOR if r in table.groups else 0)
+        for r in range(len(shown))
+    ]
     room = TEXT_HEIGHT - 10.5 * math.ceil(
         len(table.title + table.note) / (115 if layout.wide else 52)
     )
@@ -414,9 +426,17 @@ def _row_lines(table: Table, shown: list[list[str]], part: _Part) -> Iterator[st
     for r in part.rows:
         if r in table.ruled and r > part.rows.start:
             yield r"\midrule"
+        if group := table.groups.get(r) or (_group_of(table, r) if r == part.rows.start else ""):
+            yield latex_group_line(group, len(part.columns))
         yield latex_line(
             [_cell(table, shown, r, i, wrapped=i in part.layout.wrapped) for i in part.columns]
         )
+
+
+def _group_of(table: Table, row: int) -> str:
+    """Return the name of the group of rows that contains the row, or an empty string."""
+    begin = max((first for first in table.ruled | set(table.groups) if first <= row), default=-1)
+    return table.groups.get(begin, "")
 
 
 def _cell(table: Table, shown: list[list[str]], row: int, column: int, *, wrapped: bool) -> str:

@@ -26,7 +26,8 @@ class Table:
 
     heads: (name, number of columns) of groups of adjacent columns, with an empty name for none.
     bold: cells (row, column). marks: signs after cells. digits: number of decimals of each column,
-    or None for the default of `format_short`. ruled: rows that begin a part of the table.
+    or None for the default of `format_short`. ruled: rows that begin a part of the table. groups:
+    names of the parts by the rows that begin them.
     """
 
     key: str
@@ -39,6 +40,7 @@ class Table:
     marks: Mapping[tuple[int, int], str] = field(default_factory=dict)
     digits: Sequence[int | None] = ()
     ruled: frozenset[int] = frozenset()
+    groups: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def numeric(self) -> list[bool]:
@@ -69,6 +71,8 @@ class Table:
             table["bold"] = sorted(map(list, self.bold))
         if self.marks:
             table["marks"] = [[*cell, sign] for cell, sign in sorted(self.marks.items())]
+        if self.groups:
+            table["groups"] = [[row, name] for row, name in sorted(self.groups.items())]
         return table
 
     def shown(self, row: int, column: int) -> str:
@@ -420,11 +424,18 @@ def latex_line(cells: Iterable[str]) -> str:
     return f"{{}}{line}" if line.startswith(("[", "*")) else line
 
 
+def latex_group_line(name: str, n_columns: int) -> str:
+    """Format the line above a group of rows."""
+    return rf"\multicolumn{{{n_columns}}}{{@{{}}l}}{{\textit{{{escape_latex(name)}}}}} \\"
+
+
 def _latex_rows(table: Table) -> list[str]:
     lines = []
     for row in range(len(table.rows)):
         if row in table.ruled and row:
             lines.append(r"\midrule")
+        if row in table.groups:
+            lines.append(latex_group_line(table.groups[row], len(table.header)))
         lines.append(
             latex_line(_latex_cell(table, row, column) for column in range(len(table.rows[row])))
         )

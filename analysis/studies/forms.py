@@ -177,7 +177,7 @@ def option_field(key: DeclaredOption) -> forms.Field:
         return with_placeholder(forms.FloatField(min_value=least, **common), usual)
     if key.kind == "flag":
         return forms.BooleanField(**common)
-    if key.kind == "names":
+    if key.kind in ("names", "systems"):
         return NamesField(**common)
     if key.kind == "texts":
         return LinesField(**common)

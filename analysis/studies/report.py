@@ -147,7 +147,12 @@ def _table_html(table: Table) -> str:
                 else _number_class(numeric[c])
             )
             cells.append(f'<th scope="row">{text}</th>' if c == 0 else f"<td{kind}>{text}</td>")
-        rows.append(f"<tr{' class=ruled' if r in table.ruled and r else ''}>{''.join(cells)}</tr>")
+        ruled = " class=ruled" if r in table.ruled and r else ""
+        if r in table.groups:
+            words = f"<th colspan={len(row)}><em>{escape(table.groups[r])}</em></th>"
+            rows.append(f"<tr{ruled}>{words}</tr>")
+            ruled = ""
+        rows.append(f"<tr{ruled}>{''.join(cells)}</tr>")
     note = f"<br><span>{_inline_html(table.note)}</span>" if table.note else ""
     links = ", ".join(
         f'<a href="tables/{table.key}.{kind}">{kind}</a>' for kind in ("tex", "csv", "json")
@@ -156,10 +161,10 @@ def _table_html(table: Table) -> str:
     head = f"<thead>{heads}<tr>{names}</tr></thead>"
     frame = f'<div class="scroll" tabindex="0" role="region" aria-labelledby="t-{table.key}">'
     whole = f'{frame}<table aria-labelledby="t-{table.key}">{head}<tbody>{"".join(rows)}</tbody></table></div>'
-    if len(rows) > MAX_SHOWN:
-        whole = f"<p>{len(rows):,} rows, see the files.</p>"
-    elif len(rows) > MAX_ROWS:
-        whole = f"<details><summary>All {len(rows):,} rows</summary>{whole}</details>"
+    if len(table.rows) > MAX_SHOWN:
+        whole = f"<p>{len(table.rows):,} rows, see the files.</p>"
+    elif len(table.rows) > MAX_ROWS:
+        whole = f"<details><summary>All {len(table.rows):,} rows</summary>{whole}</details>"
     return f'{words}{whole}<p class="files">tables/{table.key}: {links}</p>'
 
 
@@ -273,6 +278,8 @@ def _table_markdown(table: Table) -> str:
         "|" + "|".join("---:" if numeric else "---" for numeric in table.numeric) + "|",
     ]
     for r, row in enumerate(table.rows[:MAX_ROWS]):
+        if r in table.groups:
+            lines.append(f"| *{escape_line(table.groups[r])}* |" + " |" * (len(row) - 1))
         cells = []
         for c in range(len(row)):
             text = escape_line(table.shown(r, c))

@@ -41,10 +41,16 @@ COMMON_KEYS = (
     setting("pooled", "texts", "Runs that made the pool, by their names in tables, to be marked."),
     setting(
         "systems",
-        "names",
-        'Names of the runs in tables and figures, in their order: tag or file name = "Name".',
+        "systems",
+        'Names of the runs in tables and figures, in their order: tag or file name = "Name", or a '
+        "table with name, short (for figures), group and colour (1 to 6).",
     ),
 )
+
+
+SYSTEM_KEYS = {"name": str, "short": str, "group": str, "colour": int}
+N_COLOURS = 6
+"""Number of colours of series in charts."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +182,26 @@ class _Reader:
         ):
             self.add(key.name, f"{key.name} is not a table of words", "name = words, one per line")
             return {}
+        return value
+
+    def _systems(self, key: DeclaredOption, value: Any) -> dict[str, Any]:
+        """Check names, and tables of words, each with its line."""
+        if not isinstance(value, dict):
+            return self._names(key, value)
+        for name, words in value.items():
+            if isinstance(words, str):
+                continue
+            if not isinstance(words, dict) or not words or not words.keys() <= SYSTEM_KEYS.keys():
+                self.add(
+                    name,
+                    f"{name} is neither a name nor a table of {', '.join(SYSTEM_KEYS)}",
+                    f'"{name}" = {{ name = "Name", group = "Re-ranking" }}',
+                )
+            elif wrong := [one for one in words if type(words[one]) is not SYSTEM_KEYS[one]]:
+                expected = "a whole number" if "colour" in wrong else "text"
+                self.add(name, f"{wrong[0]} = {words[wrong[0]]!r}", expected)
+            elif not 1 <= words.get("colour", 1) <= N_COLOURS:
+                self.add(name, f"colour = {words['colour']}", f"a number from 1 to {N_COLOURS}")
         return value
 
     def _whole(self, key: DeclaredOption, value: Any) -> int | None:

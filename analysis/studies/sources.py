@@ -132,9 +132,11 @@ class _InputFolder:
 
 
 def format_toml(said: Mapping[str, Any]) -> str:
-    """Format texts, numbers, lists and tables of texts as TOML."""
+    """Format texts, numbers, lists, and tables of texts or of inline tables as TOML."""
 
     def line(name: str, value: Any) -> str:
+        if isinstance(value, dict):
+            return f"{name} = {{ {', '.join(line(*one) for one in value.items())} }}"
         return f"{name} = {json.dumps(value, ensure_ascii=False)}"
 
     plain = [line(name, value) for name, value in said.items() if not isinstance(value, dict)]

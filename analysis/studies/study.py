@@ -34,7 +34,7 @@ def setting(
     """Declare an input of the TOML file.
 
     kind: file, files (patterns, sorted by name), named (a table `name = file`), names (a table
-    `name = words`), whole, number, text, texts or flag. help: one sentence. least: minimum of a
+    `name = words`), systems (names or tables by run), whole, number, text, texts or flag. help: one sentence. least: minimum of a
     number. of: the option of an analysis that it sets.
     """
     words = tuple((one, one) for one in choices)

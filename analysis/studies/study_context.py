@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,12 +15,26 @@ from analysis.studies.study import PartLeftOut
 from analysis.systems.running import Analysis, NotComputable
 from assay.analyses.shared.measures import InMemoryInputs
 from assay.calls import command_words
+from assay.charts.svg import Picture
 from assay.cli.base import BadInput
 from assay.cli.command_list import command_name, load_command
 from assay.column_types import RunColumns
 from assay.formats.runs import read_run
 from assay.formats.streams import strip_suffixes
-from assay.results import Result
+from assay.results import Result, Values
+
+
+@dataclass(frozen=True)
+class StudySystem:
+    """How a run is shown. short: its name in figures. group: of rows in tables, or empty. colour: a
+    number from 1, or 0 if none is chosen. place: in the order of `systems`."""
+
+    name: str
+    short: str
+    group: str = ""
+    colour: int = 0
+    place: int = 0
+
 
 CACHE_BYTES = 100 << 20
 """Maximum bytes of (compressed) run files whose runs are kept in memory."""
@@ -57,12 +72,7 @@ class StudyContext:
         """Return the paths, for runs in the order of `systems`."""
         paths = [self.settings.path(one) for one in self.settings.values[name] or []]
         if name == "runs" and self.has("systems"):
-            order = [self._system_names[path] for path in paths]
-            listed = list(self.value("systems").values())
-            places = [listed.index(one) if one in listed else len(listed) for one in order]
-            return [
-                path for _, path in sorted(zip(places, paths, strict=True), key=lambda one: one[0])
-            ]
+            return sorted(paths, key=lambda path: self._systems[path].place)
         return paths
 
     def named(self, name: str) -> dict[str, str]:
@@ -104,12 +114,24 @@ class StudyContext:
                 analysis = Analysis(command, {**given, **seed}, stored=self._stored())
                 if analysis.command.takes_processes:
                     analysis.options["processes"] = self.processes
-                self._done[key] = Result(analysis.compute(), loaded.tables, loaded.charts)
+                self._done[key] = Result(
+                    analysis.compute(),
+                    loaded.tables,
+                    loaded.charts and partial(self._draw, loaded.charts),
+                )
             except NotComputable as error:
                 raise PartLeftOut(f"`{command}` refused: {self.plain(str(error))}") from None
             for text in analysis.warnings:
                 self.warn(text)
         return self._done[key]
+
+    def _draw(self, charts: Callable[[Values], list[Picture]], values: Values) -> list[Picture]:
+        return charts(self.shorten(values))
+
+    def shorten(self, value: Any) -> Any:
+        """Replace the names of systems by their short names, for figures."""
+        shorter = {one.name: one.short for one in self.systems if one.short != one.name}
+        return rename_texts(value, shorter) if shorter else value
 
     def _stored(self) -> InMemoryInputs | None:
         """Return the runs under the names of their systems, read once for all commands if they are
@@ -131,7 +153,7 @@ class StudyContext:
         return sum(os.path.getsize(path) for path in self._run_paths) <= CACHE_BYTES
 
     def _named_run(self, path: str) -> RunColumns:
-        return replace(self._run(path), tag=self._system_names[path])
+        return replace(self._run(path), tag=self._systems[path].name)
 
     def _run(self, path: str) -> RunColumns:
         if path in self._runs:
@@ -141,31 +163,49 @@ class StudyContext:
             self._runs[path] = run
         return run
 
+    @property
+    def systems(self) -> list[StudySystem]:
+        """Return the systems of `runs`, in the order of `systems`."""
+        if not self.settings.values.get("runs"):
+            return []
+        return sorted(self._systems.values(), key=lambda one: one.place)
+
     @cached_property
-    def _system_names(self) -> dict[str, str]:
-        """Return the name of each run by path: from `systems`, by tag or by file name, or else the
-        tag, or the file's name if several runs have the tag. Raises BadInput."""
-        names: dict[str, str] = dict(self.value("systems") or {})
+    def _systems(self) -> dict[str, StudySystem]:
+        """Return each run's system by path: from `systems`, by tag or by file name, or else the tag,
+        or the file's name if several runs have the tag. Raises BadInput."""
+        given: dict[str, Any] = {
+            key: {"name": words} if isinstance(words, str) else words
+            for key, words in (self.value("systems") or {}).items()
+        }
+        places = {key: place for place, key in enumerate(given)}
         tags = {path: self._run(path).tag for path in self._run_paths}
         counts = Counter(tags.values())
         shown, used = {}, set()
         for path, tag in tags.items():
             keys = [os.path.basename(path), strip_suffixes(path)]
             keys += [tag] if counts[tag] == 1 else []
-            key = next((key for key in keys if key in names), None)
-            used |= set() if key is None else {key}
-            shown[path] = names[key] if key else tag if counts[tag] == 1 else keys[1]
-        if unknown := [key for key in names if key not in used]:
+            key = next((key for key in keys if key in given), "")
+            used.add(key)
+            words = given.get(key, {})
+            name = words.get("name") or (tag if counts[tag] == 1 else keys[1])
+            shown[path] = StudySystem(
+                name,
+                words.get("short") or name,
+                words.get("group", ""),
+                words.get("colour", 0),
+                places.get(key, len(places)),
+            )
+        if unknown := [key for key in given if key not in used]:
             raise BadInput(
                 f"`systems`: no run has the tag or file name {', '.join(unknown)}; "
                 f"expected tags or file names of `runs`, such as {next(iter(tags.values()), '')}"
             )
-        if twice := [
-            name for name, n in Counter(shown.values()).items() if n > 1 and name in names.values()
-        ]:
-            raise BadInput(
-                f"`systems`: several runs are called {', '.join(twice)}; use distinct names"
-            )
+        for names in ([one.name for one in shown.values()], [one.short for one in shown.values()]):
+            if given and (twice := [name for name, n in Counter(names).items() if n > 1]):
+                raise BadInput(
+                    f"`systems`: several runs are called {', '.join(twice)}; use distinct names"
+                )
         return shown
 
     @cached_property
@@ -174,7 +214,7 @@ class StudyContext:
         runs."""
         pooled = frozenset[str](self.value("pooled") or ())
         if pooled and self.settings.values.get("runs"):
-            names = self._system_names.values()
+            names = [one.name for one in self.systems]
             if unknown := sorted(pooled.difference(names)):
                 raise BadInput(
                     f"`pooled`: no run is called {', '.join(unknown)}; expected names of runs as "
@@ -199,3 +239,15 @@ class StudyContext:
 
     def begin(self) -> None:
         self.commands = []
+
+
+def rename_texts(value: Any, names: Mapping[str, str]) -> Any:
+    """Replace texts that equal a key of `names`, in dictionaries (also in their keys), lists and
+    tuples."""
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, dict):
+        return {rename_texts(k, names): rename_texts(v, names) for k, v in value.items()}
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return type(value)(rename_texts(one, names) for one in value)
+    return value

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 
 from analysis.studies.settings import StudySettings, keys_by_name
 from analysis.studies.study import PartLeftOut, Section, Study, StudyPart
-from analysis.studies.study_context import StudyContext
+from analysis.studies.study_context import StudyContext, StudySystem
 from assay.charts.print_files import FALLBACK_FONT, FONTS, find_font_family
 from assay.tabular import Table
 from assay.version import program_version
@@ -80,7 +80,10 @@ def make_study(
         step(part.title)
         try:
             section = part.make(bench)
-            tables = [mark_pooled_runs(table, bench.pooled_runs) for table in section.tables]
+            tables = [
+                mark_pooled_runs(group_systems(table, bench.systems), bench.pooled_runs)
+                for table in section.tables
+            ]
             section = replace(section, tables=tables)
             parts.append(MadePart(part, section, list(bench.commands)))
         except PartLeftOut as reason:
@@ -96,6 +99,34 @@ def make_study(
         )
     return MadeStudy(
         study, settings, parts, left_out, bench.warnings, list_inputs(study, settings), command
+    )
+
+
+def group_systems(table: Table, systems: Sequence[StudySystem]) -> Table:
+    """Sort the rows of a table with one system per row by the groups of the systems, in the order of
+    `systems`, and name the groups. Rows keep their order within a group."""
+    group = {one.name: one.group for one in systems}
+    names = [row[0] for row in table.rows]
+    if (
+        not any(group.values())
+        or table.header[:1] != ["run"]
+        or len(set(names)) < len(names)
+        or not all(name in group for name in names)
+    ):
+        return table
+    order = [one for one in dict.fromkeys(group.values()) if one] + [""]
+    place = {name: order.index(of) for name, of in group.items()}
+    old = sorted(range(len(names)), key=lambda row: place[str(names[row])])
+    new = {row: number for number, row in enumerate(old)}
+    of_row = [group[str(names[row])] for row in old]
+    begins = [row for row, name in enumerate(of_row) if row == 0 or name != of_row[row - 1]]
+    return replace(
+        table,
+        rows=[table.rows[row] for row in old],
+        bold=frozenset((new[row], column) for row, column in table.bold),
+        marks={(new[row], column): sign for (row, column), sign in table.marks.items()},
+        ruled=frozenset(begins),
+        groups={row: of_row[row] for row in begins if of_row[row]},
     )
 
 

@@ -16,7 +16,15 @@ from tests.assay.test_tabular import BROAD, GROUPED, HOSTILE, LONG, MATRIX, SIGN
 from tests.assay.two_columns import font_sizes, typeset
 from tests.conftest import absent
 
-EVERY = (HOSTILE, SIGNS, WIDE, GROUPED, LONG, TEXTS, BROAD, MATRIX)
+GROUPS_OF_ROWS = Table(
+    "groups",
+    "Groups of rows",
+    ["run", "AP"],
+    [["a", 0.5], ["b", 0.25]],
+    ruled=frozenset({0, 1}),
+    groups={0: "First stage", 1: "Re-ranking & more"},
+)
+EVERY = (GROUPS_OF_ROWS, HOSTILE, SIGNS, WIDE, GROUPED, LONG, TEXTS, BROAD, MATRIX)
 
 
 def rows_of(latex: str) -> list[str]:
@@ -103,6 +111,14 @@ def test_a_long_table_is_split_into_parts_with_every_row_once() -> None:
     assert [row.split(" ")[0] for row in rows] == [f"t{k}" for k in range(120)]
     assert latex.count(r"\begin{table}") == 3  # 120 rows of 11.25 points are 1350, a part holds 549
     assert latex.count(r"topic & tau-b \\") == 3
+
+
+def test_a_group_of_rows_that_is_split_has_its_name_above_each_part() -> None:
+    rows: list[list[Cell]] = [[f"r{k}", 0.5] for k in range(120)]
+    latex = to_paper_latex(
+        Table("t", "T", ["run", "x"], rows, ruled=frozenset({0, 100}), groups={0: "A", 100: "B"})
+    )
+    assert re.findall(r"textit{(\w)}", latex) == ["A", "A", "A", "B"]
 
 
 def test_two_columns_hold_every_kind_of_table_in_legible_type(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def make_differences(bench: StudyContext) -> Section:
             Figure(
                 f"differences-{slugify_name(measure)}",
                 f"Mean differences by {measure}",
-                differences_chart(measure, of_measure),
+                differences_chart(measure, bench.shorten(of_measure)),
             )
         )
     return Section(

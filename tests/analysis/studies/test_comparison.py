@@ -605,6 +605,45 @@ def test_systems_have_the_names_of_the_toml_file_or_of_their_files_if_tags_clash
     assert "Third (ours)" in (out / "report.html").read_text(encoding="utf-8")
 
 
+def test_groups_divide_the_rows_of_tables_and_short_names_are_those_of_figures(
+    tmp_path: Path,
+) -> None:
+    out = made(
+        tmp_path,
+        """correction = "none"
+pooled = ["Late run"]
+[systems]
+late = { name = "Late run", short = "L", group = "First stage" }
+good = { name = "Good run", short = "G", group = "Re-ranking" }
+mixed = { group = "First stage" }
+""",
+    )
+    scores = json_table(out, "scores")
+    assert [row[0] for row in scores["rows"]] == ["Late run", "mixed", "Good run"]
+    assert scores["groups"] == [[0, "First stage"], [2, "Re-ranking"]]
+    assert scores["bold"] == [[2, 1]]
+    assert scores["marks"] == [[0, 0, "*"]]
+    latex = (out / "tables" / "scores.tex").read_text(encoding="utf-8")
+    lines = [line for line in latex.splitlines() if "textit" in line or line[:5] == "mixed"]
+    assert lines == [
+        r"\multicolumn{3}{@{}l}{\textit{First stage}} \\",
+        r"mixed & .500 & ab \\",
+        r"\multicolumn{3}{@{}l}{\textit{Re-ranking}} \\",
+    ]
+    assert "<th colspan=3><em>Re-ranking</em></th>" in (out / "report.html").read_text("utf-8")
+    assert {row[0] for row in drawn(out, "differences-RR")[1:]} == {
+        "L - G",
+        "mixed - G",
+        "mixed - L",
+    }
+    assert {row[0] for row in drawn(out, "ranks")[1:]} == {"L", "G", "mixed"}
+    assert {row["run"] for row in table(out, "certainty-places-1")} == {
+        "Late run",
+        "Good run",
+        "mixed",
+    }
+
+
 def test_runs_that_made_the_pool_are_marked_by_their_names(tmp_path: Path) -> None:
     more = 'pooled = ["Good"]\n[systems]\ngood = "Good"\n'
     out = made(tmp_path, more)
@@ -623,6 +662,10 @@ def test_runs_that_made_the_pool_are_marked_by_their_names(tmp_path: Path) -> No
     [
         ('nobody = "A"', "`systems`: no run has the tag or file name nobody"),
         ('good = "A"\nlate = "A"', "`systems`: several runs are called A"),
+        ('good = { short = "A" }\nlate = "A"', "`systems`: several runs are called A"),
+        ("good = 1", "study.toml:7: good is neither a name nor a table of name, short, group"),
+        ("good = { colour = 7 }", "study.toml:7: colour = 7, expected a number from 1 to 6"),
+        ('good = { colour = "red" }', "study.toml:7: colour = 'red', expected a whole number"),
     ],
 )
 def test_names_of_systems_that_no_run_has_or_that_two_share_are_refused(
