@@ -2,7 +2,7 @@
 
 report.html report.md macros.tex study.toml study.json SHA256SUMS
 tables/NAME.tex .csv .json
-figures/NAME.pdf .svg .png .tex .csv NAME-column.pdf
+figures/NAME.pdf .svg .png .pgf .tex .csv NAME-column.pdf .pgf
 words/PART.tex
 data/NAME    for parts with other files
 """
@@ -21,15 +21,14 @@ from typing import Any
 from analysis.studies.macros import render_macros, render_words
 from analysis.studies.report import render_html, render_markdown
 from analysis.studies.settings import ONE_COLUMN, TWO_COLUMN
-from analysis.studies.study_creation import MadePart, MadeStudy
+from analysis.studies.study_creation import COLUMN_INCHES, TEXT_INCHES, MadePart, MadeStudy
+from assay.charts.pgf import render_pgf
 from assay.charts.print_files import EmptyFigure, render_files
 from assay.cli.base import BadInput, to_json_types
 from assay.paper_tables import to_paper_latex
 from assay.tabular import Table, to_csv, to_latex
 
 SUMS, ABOUT = "SHA256SUMS", "study.json"
-TEXT_INCHES, COLUMN_INCHES = 7.0, 3.33
-"""Widths of figures across both columns of a paper and in one."""
 LAYOUTS: dict[str, Callable[[Table], str]] = {TWO_COLUMN: to_paper_latex, ONE_COLUMN: to_latex}
 """Functions that write tables, by the key `layout`."""
 
@@ -165,6 +164,9 @@ def _write_part(
                 figure.picture, titled=False, inches=COLUMN_INCHES, kinds=("pdf",), font=font
             )
             files[f"figures/{figure.key}-column.pdf"] = column["pdf"]
+            for suffix, inches in (("", TEXT_INCHES), ("-column", COLUMN_INCHES)):
+                pgf = render_pgf(figure.picture, inches=inches)
+                files[f"figures/{figure.key}{suffix}.pgf"] = pgf
         except EmptyFigure:
             continue  # the report gives the reason why the figure is missing
         numbers = figure.picture.table(figure.key)

@@ -179,7 +179,7 @@ def _figure_html(figure: Figure) -> str:
         return figure.picture
     links = ", ".join(
         f'<a href="figures/{figure.key}.{kind}">{kind}</a>'
-        for kind in ("pdf", "svg", "png", "tex", "csv")
+        for kind in ("pdf", "svg", "png", "pgf", "tex", "csv")
     )
     return f'{figure.picture}<p class="files">figures/{figure.key}: {links}</p>'
 

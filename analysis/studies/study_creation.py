@@ -9,9 +9,16 @@ from importlib.metadata import version
 from typing import Any
 
 from analysis.studies.settings import StudySettings, keys_by_name
-from analysis.studies.study import PartLeftOut, Section, Study, StudyPart
+from analysis.studies.study import Figure, PartLeftOut, Section, Study, StudyPart
 from analysis.studies.study_context import StudyContext, StudySystem
-from assay.charts.print_files import FALLBACK_FONT, FONTS, find_font_family
+from assay.charts.print_files import (
+    FALLBACK_FONT,
+    FONTS,
+    MAX_INCHES,
+    EmptyFigure,
+    find_font_family,
+    lay_out_figure,
+)
 from assay.tabular import Table
 from assay.version import program_version
 
@@ -56,6 +63,8 @@ class MadeStudy:
         return {"assay": program_version(), **{name: version(name) for name in LIBRARIES}}
 
 
+TEXT_INCHES, COLUMN_INCHES = FIGURE_INCHES = (7.0, 3.33)
+"""Widths of figures across both columns of a paper and in one."""
 POOLED_MARK = "*"
 FILE_KINDS = ("file", "files", "named")
 
@@ -97,9 +106,23 @@ def make_study(
             f"The font {font} is not installed as a TrueType file ({' or '.join(FONTS[font])}), "
             f"so figures use {FALLBACK_FONT}."
         )
+    for made in parts:
+        for figure in made.section.figures:
+            warn_if_too_high(figure, bench)
     return MadeStudy(
         study, settings, parts, left_out, bench.warnings, list_inputs(study, settings), command
     )
+
+
+def warn_if_too_high(figure: Figure, bench: StudyContext) -> None:
+    try:
+        height = max(lay_out_figure(figure.picture, width).height_inches for width in FIGURE_INCHES)
+    except EmptyFigure:
+        return
+    if height > MAX_INCHES + 0.05:
+        bench.warn(
+            f"The figure {figure.key} is {height:.1f} inches high, more than the {MAX_INCHES:g} of a page."
+        )
 
 
 def group_systems(table: Table, systems: Sequence[StudySystem]) -> Table:

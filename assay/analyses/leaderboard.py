@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import Any
@@ -337,7 +337,8 @@ def _day(text: str) -> float | None:
 
 
 def pictures(result: Values) -> list[Picture]:
-    kinds = ["run", "state of the art", "baseline", "marked"]
+    kinds = ["run", "state of the art", "baseline", "marked by its description"]
+    record = {tag: f"R{number}" for number, tag in enumerate(result["chain"], 1)}
     spots = []
     dated = all(run["date"] and _day(run["date"]) is not None for run in result["runs"])
     for number, run in enumerate(result["runs"], 1):
@@ -346,20 +347,22 @@ def pictures(result: Values) -> list[Picture]:
         if x is not None and run["score"] is not None:
             spots.append(
                 ScatterPoint(
-                    run["tag"] + (", marked" if run["highlighted"] else ""), x, run["score"], kind
+                    run["tag"] + (", marked" if run["highlighted"] else ""),
+                    x,
+                    run["score"],
+                    kind,
+                    record.get(run["tag"], ""),
                 )
             )
-    form: Callable[[float], str] = (
-        (lambda x: date.fromordinal(int(x)).isoformat()) if dated else (lambda x: f"{x:g}")
-    )
     drawn = [
         scatter_chart(
             spots,
             kinds=kinds,
             caption="Scores over time" if dated else "Scores in the order given",
             x_label="submitted" if dated else "number",
-            y_label="mean RR",
-            x_form=form,
+            y_label="mean RR" if "vs_previous" in result else "score",
+            x_form=lambda x: f"{x:g}",
+            dates=dated,
         )
     ]
     rows = result.get("vs_previous", [])

@@ -140,6 +140,7 @@ def pictures(result: Values) -> list[Picture]:
             of_group["best_public_rank"],
             of_group["its_private_rank"],
             int(bool(of_group["breaches"])),
+            group,
         )
         for group, of_group in groups.items()
         if of_group["best_public_rank"] is not None and of_group["its_private_rank"] is not None
@@ -159,6 +160,7 @@ def pictures(result: Values) -> list[Picture]:
             caption=caption,
             x_label="public rank",
             y_label="private rank",
+            y_down=True,
         ),
     ]
 

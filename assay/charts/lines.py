@@ -12,6 +12,7 @@ from assay.charts.svg import (
     LinearScale,
     Picture,
     axis_margin,
+    choose_date_ticks,
     draw_both_widths,
     draw_bottom_axis,
     draw_left_axis,
@@ -19,6 +20,7 @@ from assay.charts.svg import (
     extra_axis_label_height,
     extra_label_height,
     figure_html,
+    format_day,
     format_number,
     series_legend,
     svg_drawing,
@@ -62,13 +64,16 @@ def line_chart(
     reason: str = "Nothing to show yet.",
     height: float = 280.0,
     whole: bool = False,
+    dates: bool = False,
     width: float = WIDTH,
 ) -> Picture:
     """Draw one line per series. Colour and dash distinguish up to six.
 
-    vertical, horizontal: (value, name) of reference lines. whole: y is a count. width: of the wide
+    vertical, horizontal: (value, name) of reference lines. whole: y is a count. dates: x
+    is a day (`date.toordinal`). width: of the wide
     form in pixels.
     """
+    x_form = format_day if dates else x_form
     xs = [x for line in series for x, y in line.points if y is not None]
     ys = [y for line in series for _, y in line.points if y is not None and math.isfinite(y)]
     ys += [v for line in series for v in (*line.low, *line.high) if v is not None]
@@ -91,12 +96,19 @@ def line_chart(
         x_scale = LinearScale(
             min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, left + 8, width - RIGHT
         )
+        ticks = choose_date_ticks(min(xs), max(xs), 4) if dates else {}
         parts = [
             draw_left_axis(
                 y_scale, left=left, right=width - RIGHT, label=y_label, form=y_form, whole=whole
             ),
             draw_bottom_axis(
-                x_scale, top=top, bottom=bottom, label=x_label, at=x_at, form=x_form, width=width
+                x_scale,
+                top=top,
+                bottom=bottom,
+                label=x_label,
+                at=list(ticks) if dates else x_at,
+                form=ticks.__getitem__ if dates else x_form,
+                width=width,
             ),
         ]
         for value, name in horizontal:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -14,6 +14,8 @@ from assay.charts.svg import (
     LinearScale,
     Picture,
     axis_margin,
+    choose_date_ticks,
+    clamp_centre,
     draw_both_widths,
     draw_bottom_axis,
     draw_left_axis,
@@ -21,6 +23,7 @@ from assay.charts.svg import (
     extra_axis_label_height,
     extra_label_height,
     figure_html,
+    format_day,
     format_number,
     layout_row_names,
     numbered_key,
@@ -36,6 +39,8 @@ from assay.charts.svg import (
 
 NAME, SHORT = 24, 19
 """Maximum number of characters per line of a row's name, in interval plots and in box plots."""
+ROW_STEP = 11.0
+"""Distance in pixels of the intervals of one condition."""
 
 
 class DrawnInterval(NamedTuple):
@@ -254,6 +259,8 @@ class ScatterPoint(NamedTuple):
     y: float
     kind: int = 0
     """Index into the names of kinds, which determines colour and shape."""
+    label: str = ""
+    """Text next to the point, left out where it would meet another point or label."""
 
 
 def scatter_chart(
@@ -265,24 +272,38 @@ def scatter_chart(
     y_label: str,
     x_form: Callable[[float], str] = format_number,
     y_form: Callable[[float], str] = format_number,
+    dates: bool = False,
+    y_down: bool = False,
     reason: str = "Nothing to show yet.",
 ) -> Picture:
-    """Draw points whose kinds differ in colour and shape (circle, square, triangle)."""
+    """Draw points whose kinds differ in colour and shape (circle, square, triangle).
+
+    dates: x is a day (`date.toordinal`). y_down: y grows downwards, for ranks.
+    """
     if not spots:
         return undefined_figure(reason, caption=caption)
+    x_form = format_day if dates else x_form
     xs, ys = [s.x for s in spots], [s.y for s in spots]
     pad, aside = (max(ys) - min(ys)) * 0.05 or 0.5, (max(xs) - min(xs)) * 0.02 or 0.5
 
     def draw(width: float) -> str:
         top = 26.0 + extra_axis_label_height(y_label, width - 14)
         bottom = top + 244
-        y_scale = LinearScale(min(ys) - pad, max(ys) + pad, bottom, top)
+        ends = (max(ys) + pad, min(ys) - pad) if y_down else (min(ys) - pad, max(ys) + pad)
+        y_scale = LinearScale(*ends, bottom, top)
         left = axis_margin(y_scale, y_form)
         x_scale = LinearScale(min(xs) - aside, max(xs) + aside, left + 8, width - 24)
+        ticks = choose_date_ticks(min(xs), max(xs), 6 if width > NARROW else 3) if dates else {}
         parts = [
             draw_left_axis(y_scale, left=left, right=width - 14, label=y_label, form=y_form),
             draw_bottom_axis(
-                x_scale, top=top, bottom=bottom, label=x_label, form=x_form, width=width
+                x_scale,
+                top=top,
+                bottom=bottom,
+                label=x_label,
+                at=list(ticks) if dates else None,
+                form=ticks.__getitem__ if dates else x_form,
+                width=width,
             ),
         ]
         for spot in sorted(spots, key=lambda s: s.kind):
@@ -294,6 +315,7 @@ def scatter_chart(
                     f"{spot.name}: {x_form(spot.x)}, {y_form(spot.y)}",
                 )
             )
+        parts += _draw_point_labels(spots, x_scale, y_scale, top=top, width=width)
         described = f"{len(spots)} points of the kinds {', '.join(kinds)}."
         return svg_drawing(
             width,
@@ -312,12 +334,137 @@ def scatter_chart(
         caption=caption,
         header=["", x_label, y_label, "kind"],
         rows=rows,
-        key=series_legend(list(kinds)),
+        key=_marks_legend({s.kind: kinds[s.kind] for s in spots}),
+    )
+
+
+def _draw_point_labels(
+    spots: Sequence[ScatterPoint],
+    x_scale: LinearScale,
+    y_scale: LinearScale,
+    *,
+    top: float,
+    width: float,
+) -> list[str]:
+    """Draw each label above or below its point, unless it would meet another point or label."""
+    boxes = [
+        (x_scale(s.x) - 5, x_scale(s.x) + 5, y_scale(s.y) - 5, y_scale(s.y) + 5) for s in spots
+    ]
+    parts = []
+    for spot in spots:
+        half = text_width(spot.label) / 2
+        x = clamp_centre(x_scale(spot.x), spot.label, width)
+        for y in (y_scale(spot.y) - 8, y_scale(spot.y) + 18):
+            box = (x - half, x + half, y - 10, y + 2)
+            is_free = y - 10 >= top - 12 and not any(
+                box[0] < right and left < box[1] and box[2] < low and high < box[3]
+                for left, right, high, low in boxes
+            )
+            if spot.label and is_free:
+                parts.append(text_lines([spot.label], x=x, first=y, anchor="middle"))
+                boxes.append(box)
+                break
+    return parts
+
+
+def _marks_legend(names: Mapping[int, str]) -> str:
+    """Return the legend of points by kind, with their shapes."""
+    items = [
+        svg_element(
+            "li",
+            svg_element("svg", _draw_mark(8, 8, kind, ""), viewBox="0 0 16 16", aria_hidden="true"),
+            " " + escape(name),
+        )
+        for kind, name in sorted(names.items())
+    ]
+    return svg_element("ul", *items, class_="legend", role="list")
+
+
+def conditions_chart(
+    rows: Sequence[tuple[str, Sequence[DrawnInterval]]],
+    *,
+    styles: Sequence[int],
+    caption: str,
+    x_label: str,
+    what: str,
+    form: Callable[[float], str] = format_number,
+) -> Picture:
+    """Draw the same intervals under several conditions, one row per condition.
+
+    rows: (condition, one interval per series, of the same names in each row). styles: number from 1
+    of the colour of each series. what: the series in the data table.
+    """
+    shown = [one for _, intervals in rows for one in intervals if one.value is not None]
+    if not shown:
+        return undefined_figure("Nothing to show yet.", caption=caption)
+    seen = [v for one in shown for v in (one.value, one.low, one.high) if v is not None]
+    names = [name for name, _ in rows]
+
+    def draw(width: float) -> str:
+        layout = layout_row_names(names, width=width, most=NAME, widest=190.0)
+        scale = LinearScale(
+            min(seen),
+            max(seen) if max(seen) > min(seen) else min(seen) + 1,
+            layout.left + 8,
+            width - 20,
+        )
+        top = 8.0
+        heights = [layout.height(name, ROW_STEP * len(styles) + 8) for name in names]
+        bottom = top + sum(heights)
+        parts = [
+            draw_bottom_axis(scale, top=top, bottom=bottom, label=x_label, form=form, width=width)
+        ]
+        for i, (name, intervals) in enumerate(rows):
+            start = top + sum(heights[:i])
+            parts.append(
+                svg_element("line", x1=2, x2=width - 12, y1=start, y2=start, class_="grid")
+            )
+            parts.append(layout.draw(name, top=start, height=heights[i]))
+            middle = start + (layout.head(name) + heights[i]) / 2
+            for k, (one, style) in enumerate(zip(intervals, styles, strict=True)):
+                y = middle + ROW_STEP * (k - (len(styles) - 1) / 2)
+                if one.value is None:
+                    continue
+                if one.low is not None and one.high is not None:
+                    first, last = scale(one.low), scale(one.high)
+                    parts.append(
+                        svg_element(
+                            "rect",
+                            x=first,
+                            y=y - 1,
+                            width=last - first,
+                            height=2,
+                            class_=f"s{style}",
+                        )
+                    )
+                parts.append(
+                    _draw_mark(scale(one.value), y, style - 1, f"{one.name}: {form(one.value)}")
+                )
+        described = f"{len(rows)} conditions, values from {form(min(seen))} to {form(max(seen))}."
+        return svg_drawing(
+            width,
+            bottom + 44 + extra_label_height(x_label, width),
+            *parts,
+            title=caption,
+            description=described,
+        )
+
+    numbers = [
+        [name, one.name, one.value, one.low, one.high] for name, each in rows for one in each
+    ]
+    return figure_html(
+        draw_both_widths(draw),
+        caption=caption,
+        header=["condition", what, x_label, "low", "high"],
+        rows=numbers,
+        key=_marks_legend(
+            {style - 1: one.name for style, one in zip(styles, rows[0][1], strict=True)}
+        ),
     )
 
 
 def _draw_mark(x: float, y: float, kind: int, tip: str) -> str:
-    title, style = svg_element("title", text=tip), f"s{kind % 6 + 1}"
+    title, style = svg_element("title", text=tip) if tip else "", f"s{kind % 6 + 1}"
     if kind % 3 == 1:
         return svg_element("rect", title, x=x - 4.5, y=y - 4.5, width=9, height=9, class_=style)
     if kind % 3 == 2:

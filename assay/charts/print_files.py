@@ -15,6 +15,7 @@ import re
 import textwrap
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,6 +57,8 @@ BOLD_FACTOR = 1.2
 """Width of a bold letter relative to a regular one."""
 NARROW_INCHES = 4.0
 """Maximum width at which the narrow form of a chart is drawn."""
+MAX_INCHES = 9.0
+"""Maximum height of a figure, where closer rows can achieve it."""
 DPI = 300
 EMPTY_METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "Assay", "Producer": None},
@@ -131,9 +134,8 @@ def render_files(
 ) -> dict[str, bytes]:
     """Return the figure as {"pdf": bytes, "svg": bytes, "png": bytes}.
 
-    titled: draw the figure's caption above it. Papers have captions of their own. inches: width of
-    the figure, whose text has the same size at all widths; up to NARROW_INCHES, the narrow form is
-    drawn. kinds: the files to draw. font: a name in FONTS; characters that it lacks, or all if it is
+    titled: draw the figure's caption above it. Papers have captions of their own. inches: as in
+    `lay_out_figure`. kinds: the files to draw. font: a name in FONTS; characters that it lacks, or all if it is
     not installed, are drawn in FALLBACK_FONT. Raises EmptyFigure if the figure has no picture.
     """
     import matplotlib
@@ -141,11 +143,8 @@ def render_files(
     from matplotlib.figure import Figure
 
     _embed_glyphs_only()
-    picture, keys = figure_parts(figure, narrow=inches is not None and inches <= NARROW_INCHES)
-    width, height = (float(value) for value in picture.attrib["viewBox"].split()[2:])
-    pixels = PIXELS_PER_INCH if inches is None else width / inches
-    rows = _legend_rows(_match_legend(keys, picture), width)
-    whole = height + sum(row.height for row in rows) + (8 if rows else 0)
+    layout = lay_out_figure(figure, inches)
+    width, whole, pixels = layout.width, layout.height, layout.pixels_per_inch
     title = figure_title(figure)
     lines = (
         textwrap.wrap(title, int((width - 16) / (CHARACTER_WIDTH * BOLD_FACTOR))) if titled else []
@@ -170,13 +169,11 @@ def render_files(
                 weight="bold",
                 parse_math=False,
             )
-        for one in _iterate_elements(picture):
+        for one in iterate_elements(layout.picture):
             _draw_element(axes, one, 0.0, 0.0)
-        top = height + 8
-        for row in rows:
+        for row, top in layout.placed_rows():
             for x, key in row.keys:
                 _draw_legend_entry(axes, key, x, top, key.lines(width))
-            top += row.height
         drawn = {}
         _keep_inside(paper, axes, pixels / paper.dpi)
         for kind in kinds:
@@ -185,6 +182,45 @@ def render_files(
             paper.savefig(out, format=kind, dpi=DPI, metadata=metadata)
             drawn[kind] = out.getvalue()
         return drawn
+
+
+@dataclass(frozen=True)
+class FigureLayout:
+    """A figure with the legend below it. width, height: of both in pixels. rows: of the legend."""
+
+    picture: ElementTree.Element
+    rows: list[LegendRow]
+    width: float
+    height: float
+    pixels_per_inch: float
+
+    def placed_rows(self) -> Iterator[tuple[LegendRow, float]]:
+        """Yield each row of the legend with its y."""
+        top = self.height - sum(row.height for row in self.rows)
+        for row in self.rows:
+            yield row, top
+            top += row.height
+
+    @property
+    def height_inches(self) -> float:
+        return self.height / self.pixels_per_inch
+
+
+def lay_out_figure(figure: str, inches: float | None) -> FigureLayout:
+    """Lay out a figure for print.
+
+    inches: width. Text has the same size at all widths; up to NARROW_INCHES, the narrow form is
+    used. A figure that would be higher than MAX_INCHES is set closer, and so becomes narrower.
+    Raises EmptyFigure if the figure has no picture.
+    """
+    picture, keys = figure_parts(figure, narrow=inches is not None and inches <= NARROW_INCHES)
+    width, height = (float(value) for value in picture.attrib["viewBox"].split()[2:])
+    rows = _legend_rows(_match_legend(keys, picture), width)
+    whole = height + sum(row.height for row in rows) + (8 if rows else 0)
+    pixels = PIXELS_PER_INCH
+    if inches is not None:
+        pixels = max(width / inches, min(whole / MAX_INCHES, PIXELS_PER_INCH))
+    return FigureLayout(picture, rows, width, whole, pixels)
 
 
 @cache
@@ -269,12 +305,12 @@ SERIES_CLASS = re.compile(r"[sl][1-9]\d*|(?:dis)?agree\d")
 
 def _match_legend(keys: list[LegendKey], picture: ElementTree.Element) -> list[LegendKey]:
     """Return the entries of series that occur in the picture, with the hatches of its bars."""
-    drawn = [one.get("class", "").split() for one in _iterate_elements(picture)]
+    drawn = [one.get("class", "").split() for one in iterate_elements(picture)]
     occurring = {name for names in drawn for name in names}
     bars = {name for names in drawn if "bar" in names for name in names}
     kept = []
     for key in keys:
-        elements = [one for swatch in key.swatches for one in _iterate_elements(swatch)]
+        elements = [one for swatch in key.swatches for one in iterate_elements(swatch)]
         names = set(SERIES_CLASS.findall(" ".join(one.get("class", "") for one in elements)))
         if names and not names & occurring:
             continue
@@ -308,7 +344,7 @@ def _legend_rows(keys: list[LegendKey], width: float) -> list[LegendRow]:
 
 def _draw_legend_entry(axes: Axes, key: LegendKey, x: float, y: float, lines: list[str]) -> None:
     for place, swatch in enumerate(key.swatches):
-        for one in _iterate_elements(swatch):
+        for one in iterate_elements(swatch):
             _draw_element(axes, one, x + key.start + 16 * place, y)
     for words, dx, dy in (
         (key.before, 0.0, 0.0),
@@ -317,7 +353,7 @@ def _draw_legend_entry(axes: Axes, key: LegendKey, x: float, y: float, lines: li
         axes.text(x + dx, y + 12 + dy, words, color=SOFT, fontsize=FONT, parse_math=False)
 
 
-def _iterate_elements(of: ElementTree.Element) -> Iterator[ElementTree.Element]:
+def iterate_elements(of: ElementTree.Element) -> Iterator[ElementTree.Element]:
     return (one for one in of.iter() if one.tag in DRAWN_ELEMENTS)
 
 
@@ -402,7 +438,7 @@ def _draw_shape(
         )
         return
     if one.tag == "polyline":
-        xs, ys = zip(*_parse_points(one), strict=True)
+        xs, ys = zip(*parse_points(one), strict=True)
         axes.add_line(Line2D(xs, ys, color=look.stroke, **stroke))
         return
     fill: dict[str, Any] = {"facecolor": look.fill, "edgecolor": look.stroke, **stroke}
@@ -417,13 +453,14 @@ def _draw_shape(
     elif one.tag == "circle":
         axes.add_patch(Circle((at("cx"), at("cy")), float(one.get("r", 0)), **fill))
     elif one.tag == "polygon":
-        axes.add_patch(Polygon(_parse_points(one), closed=True, **fill))
+        corners = [(x + dx, y + dy) for x, y in parse_points(one)]
+        axes.add_patch(Polygon(corners, closed=True, **fill))
 
 
 DRAWN_ELEMENTS = {"line", "polyline", "rect", "circle", "polygon", "text", "tspan"}
 
 
-def _parse_points(one: ElementTree.Element) -> list[tuple[float, float]]:
+def parse_points(one: ElementTree.Element) -> list[tuple[float, float]]:
     return [
         (float(x), float(y)) for x, y in (pair.split(",") for pair in one.get("points", "").split())
     ]

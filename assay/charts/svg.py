@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from html import escape
 from itertools import count
@@ -32,6 +33,8 @@ INVALID_XML_PATTERN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe
 """Characters that XML does not allow."""
 SHORT_LABEL = 18
 """Maximum number of characters of labels some of which may be left out if they do not fit."""
+MIN_MONTH_DAYS = 75
+"""Days from which an axis of dates has months rather than days."""
 MAX_HEADER_LINES = 3
 """Maximum number of lines of a column's name in the wide form. The narrow form has room for one."""
 _id_counter = count(1)
@@ -110,6 +113,28 @@ def choose_ticks(low: float, high: float, wanted: int = 5, *, whole: bool = Fals
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return [round(i * step, 12) for i in range(first, last + 1)]
+
+
+def choose_date_ticks(low: float, high: float, wanted: int = 6) -> dict[float, str]:
+    """Return days (`date.toordinal`) with their labels: beginnings of months or years, or of days
+    in less than three months."""
+    if high - low < MIN_MONTH_DAYS:
+        step = next((s for s in (1, 2, 7, 14) if (high - low) / s <= wanted), 28)
+        days = range(math.ceil(low), math.floor(high) + 1, step)
+        return {float(day): date.fromordinal(day).isoformat() for day in days}
+    first, last = (date.fromordinal(int(day)) for day in (low, high))
+    months = range(first.year * 12 + first.month - 1, last.year * 12 + last.month)
+    step = next((s for s in (1, 2, 3, 6, 12, 24, 60) if len(months) / s <= wanted), 120)
+    ticks = {}
+    for month in months:
+        begin = date(month // 12, month % 12 + 1, 1)
+        if month % step == 0 and low <= begin.toordinal() <= high:
+            ticks[float(begin.toordinal())] = f"{begin:%Y}" if step >= 12 else f"{begin:%Y-%m}"
+    return ticks
+
+
+def format_day(day: float) -> str:
+    return date.fromordinal(int(day)).isoformat()
 
 
 def tick_labels(values: Sequence[float], form: Callable[[float], str]) -> list[str]:

@@ -34,7 +34,7 @@ from assay.analyses.shared.institutions import submissions_until
 from assay.analyses.shared.score_tables import best_cells, result_conditions
 from assay.charts.lines import Line, line_chart
 from assay.charts.panels import panel_chart
-from assay.charts.points import DrawnInterval, ScatterPoint, interval_chart, scatter_chart
+from assay.charts.points import DrawnInterval, ScatterPoint, conditions_chart, scatter_chart
 from assay.cli.base import BadInput
 from assay.comparison.bootstrap_sentences import sort_by_expected_rank
 from assay.comparison.submissions import mean_ranks
@@ -47,8 +47,9 @@ from assay.tabular import Cell, Table, format_rank
 MAX_GROUPS = 4
 """Number of groups whose submissions are plotted over time."""
 PANEL = 400.0
-DENSE_ROWS = 30
-"""Time span in days up to which only the first and last dates are labelled below a panel."""
+MAX_KEY_RUNS = 6
+"""Maximum number of runs in Figure 4, and their number without `key_runs`."""
+N_KEY_RUNS = 3
 N_FIRST = 5
 """Number of ranks in Tables 1 and 2 of the paper."""
 
@@ -209,30 +210,55 @@ def make_conditions(bench: StudyContext) -> Section:
     )
     return Section(
         [table],
-        [conditions_chart(rename_conditions(by_condition), tags[:12])],
+        [key_runs_chart(bench, by_condition, choose_key_runs(bench, tags))],
         values={"conditions": list(by_condition)},
     )
 
 
-def rename_conditions(by_condition: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"{number}: {name}": one for number, (name, one) in enumerate(by_condition.items(), 1)}
+def choose_key_runs(bench: StudyContext, tags: Sequence[str]) -> list[str]:
+    """Return the runs of Figure 4, by default the first ones. Raises BadInput."""
+    chosen: list[str] = bench.value("key_runs") or list(tags[:N_KEY_RUNS])
+    if unknown := [tag for tag in chosen if tag not in tags]:
+        raise BadInput(
+            f"`key_runs`: no run is called {', '.join(unknown)}; expected names of runs as in "
+            f"tables: {', '.join(tags)}"
+        )
+    if len(chosen) > MAX_KEY_RUNS:
+        raise BadInput(f"`key_runs`: {len(chosen)} runs; expected at most {MAX_KEY_RUNS}")
+    return chosen
 
 
-def conditions_chart(by_condition: Mapping[str, Any], tags: Sequence[str]) -> Figure:
+def key_runs_chart(
+    bench: StudyContext, by_condition: Mapping[str, Any], tags: Sequence[str]
+) -> Figure:
+    systems = {one.name: one for one in bench.systems}
+    colours = [systems[tag].colour for tag in tags]
+    left = [colour for colour in range(1, MAX_KEY_RUNS + 1) if colour not in colours]
     rows = [
-        DrawnInterval(f"{tag} · {number}", one["expected_rank"][tag], *one["rank_interval"][tag])
-        for tag in tags
-        for number, one in enumerate(by_condition.values(), 1)
+        (
+            name,
+            [
+                DrawnInterval(
+                    systems[tag].short, one["expected_rank"][tag], *one["rank_interval"][tag]
+                )
+                for tag in tags
+            ],
+        )
+        for name, one in by_condition.items()
     ]
     caption = (
-        f"Expected rank over samples of topics, and the ranks that a run may have (95% CI), under "
-        f"each condition; {'; '.join(by_condition)}"
+        "Expected rank of key runs over samples of topics under each condition, and the ranks that "
+        "they may have (95% CI)"
     )
     return Figure(
         "figure-4",
         caption,
-        interval_chart(
-            rows, caption=caption, x_label="rank (1 is the best)", what="run · condition"
+        conditions_chart(
+            rows,
+            styles=[colour or left.pop(0) for colour in colours],
+            caption=caption,
+            x_label="rank (1 is the best)",
+            what="run",
         ),
     )
 
@@ -386,11 +412,6 @@ def group_label(rows: Sequence[BoardRow], group: str) -> str:
         )
         for row in rows
     )
-    at = sorted(
-        {days[0][0], days[len(days) // 2][0], days[-1][0]}
-        if days[-1][0] - days[0][0] > DENSE_ROWS
-        else {days[0][0], days[-1][0]}
-    )
     series = [
         Line("public", [(day, score) for day, score, _ in days], marks=True),
         Line("private", [(day, score) for day, _, score in days], marks=True),
@@ -400,8 +421,7 @@ def group_label(rows: Sequence[BoardRow], group: str) -> str:
         caption=group,
         x_label="date",
         y_label="score",
-        x_form=lambda x: date.fromordinal(int(x)).isoformat(),
-        x_at=at,
+        dates=True,
         width=PANEL,
         height=220,
     )
@@ -476,6 +496,7 @@ STUDY = Study(
                 "Default: all measures, qrels and subsets."
             ),
         ),
+        setting("key_runs", "texts", "Runs in Figure 4, by their names (the first three)."),
         *settings_from(bootstrap.Options, "trials"),
         *settings_from(split_half.Options, "splits", "alpha"),
         setting(

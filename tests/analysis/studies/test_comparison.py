@@ -632,7 +632,7 @@ mixed = { group = "First stage" }
     ]
     assert "<th colspan=3><em>Re-ranking</em></th>" in (out / "report.html").read_text("utf-8")
     assert {row[0] for row in drawn(out, "differences-RR")[1:]} == {
-        "L - G",
+        "G - L",
         "mixed - G",
         "mixed - L",
     }

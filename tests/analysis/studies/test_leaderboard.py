@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -189,10 +190,28 @@ def test_conditions_stand_side_by_side(out: Path) -> None:
     assert {
         run: [float(row[name]) for name in (*names, *last)] for run, row in rows.items()
     } == expected
-    spots = {row[0]: tuple(map(float, row[1:4])) for row in drawn(out, "figure-4")[1:]}
+    spots = {tuple(row[:2]): tuple(map(float, row[2:5])) for row in drawn(out, "figure-4")[1:]}
     assert spots == {
-        f"{run} · {k + 1}": (expected[run][k], 1, 3) for run in expected for k in range(3)
+        (name, run): (expected[run][k], 1, 3) for run in expected for k, name in enumerate(names)
     }  # with so few topics every rank is open
+
+
+def test_key_runs_of_figure_4_have_their_colours_and_short_names(tmp_path: Path) -> None:
+    files = {"qrels": QRELS, "board": BOARD, "submitted": SUBMITTED, **LISTS, **RUNS}
+    key = 'key_runs = ["worst", "Best"]\n'
+    systems = (
+        '[systems]\nworst = { short = "W", colour = 4 }\nbest = { name = "Best", short = "B" }\n'
+    )
+    out = study_of(tmp_path, "leaderboard", f"{key}{TOML}{systems}", **files)
+    assert [row[1] for row in drawn(out, "figure-4")[1:3]] == ["W", "B"]
+    page = (out / "report.html").read_text(encoding="utf-8")
+    figure = page[page.index("Expected rank of key runs") : page.index(">figures/figure-4: ")]
+    legend = re.findall(r'class="(s\d)"/></svg> (\w)</li>', figure)
+    assert legend == [("s1", "B"), ("s4", "W")]
+    problem = refusal(
+        tmp_path / "inputs", "leaderboard", TOML.replace("\nruns", '\nkey_runs = ["x"]\nruns')
+    )
+    assert "`key_runs`: no run is called x" in problem
 
 
 GRADED = "".join(f"{t} 0 two 2\n{t} 0 one 1\n{t} 0 none 0\n" for t in range(12))
@@ -304,7 +323,7 @@ def test_figure_4_shows_the_ranks_that_tests_leave_not_percentiles_of_samples(ou
         for one in values.values()
         for tag, (low, high) in one["rank_interval"].items()
     )
-    assert "the ranks that a run may have" in (out / "report.md").read_text(encoding="utf-8")
+    assert "the ranks that they may have" in (out / "report.md").read_text(encoding="utf-8")
 
 
 def test_halves_agree_as_often_as_the_hypergeometric_distribution_says(tmp_path: Path) -> None:

@@ -5,13 +5,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import date
 from xml.etree import ElementTree
 
 import pytest
 
 from assay.charts import bars, lines, matrices, panels, points
 from assay.charts.print_files import figure_parts
-from assay.charts.svg import WIDTH, LinearScale, choose_ticks, format_number, tick_labels
+from assay.charts.svg import (
+    WIDTH,
+    LinearScale,
+    choose_date_ticks,
+    choose_ticks,
+    format_number,
+    tick_labels,
+)
 from tests.assay.charts.forms import narrow, usual
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -115,6 +123,69 @@ def _radar(name: str, empty: bool) -> str:
     return points.radar_chart(
         axes, [(name, [0.5] * len(axes)), ("other", [1.0] * len(axes))], caption=name, high=1.0
     )
+
+
+def test_dates_have_ticks_at_the_beginnings_of_months_or_years() -> None:
+    """2020-10-02 to 2021-01-10, four years, and ten days."""
+
+    def labels(first: str, last: str, wanted: int = 6) -> list[str]:
+        ends = (float(date.fromisoformat(day).toordinal()) for day in (first, last))
+        return list(choose_date_ticks(*ends, wanted).values())
+
+    assert labels("2020-10-02", "2021-01-10") == ["2020-11", "2020-12", "2021-01"]
+    assert labels("2019-03-05", "2023-02-01") == ["2020", "2021", "2022", "2023"]
+    assert labels("2020-01-01", "2020-12-31", 4) == ["2020-01", "2020-04", "2020-07", "2020-10"]
+    assert labels("2021-01-01", "2021-01-10", 5) == [f"2021-01-0{day}" for day in (1, 3, 5, 7, 9)]
+
+
+def test_points_have_their_shapes_in_the_legend_and_labels_that_meet_nothing() -> None:
+    """The second point has no room above it, the third none at all."""
+    spots = [
+        points.ScatterPoint("a", 0.0, 0.0, 2, "one"),
+        points.ScatterPoint("b", 1.0, 1.0, 1, "two"),
+        points.ScatterPoint("c", 1.0, 1.0, 1, "three"),
+        points.ScatterPoint("d", 1.0, 0.999, 1, "four"),
+    ]
+    figure = points.scatter_chart(
+        spots,
+        kinds=["no", "square", "triangle"],
+        caption="c",
+        x_label="x",
+        y_label="y",
+        y_down=True,
+    )
+    legend = re.findall(r"<svg viewBox[^>]*><(\w+) [^>]*/></svg> (\w+)</li>", figure)
+    assert legend == [("rect", "square"), ("polygon", "triangle")]
+    texts = [text.text for text in usual(figure).iter(f"{SVG}text")]
+    assert [text for text in texts if text in ("one", "two", "three", "four")] == [
+        "one",
+        "two",
+        "three",
+    ]
+    places = {
+        one.findtext(f"{SVG}title"): float(one.get("y") or 0)
+        for one in usual(figure).iter(f"{SVG}rect")
+    }
+    assert places["b: 1, 1"] > places["d: 1, 1.00"]  # y grows downwards
+
+
+def test_conditions_have_a_row_each_with_one_interval_per_series() -> None:
+    rows = [
+        (
+            name,
+            [points.DrawnInterval("A", value, value - 1, value + 1), points.DrawnInterval("B", 4)],
+        )
+        for name, value in (("easy", 2.0), ("hard", 3.0))
+    ]
+    figure = points.conditions_chart(rows, styles=[2, 1], caption="c", x_label="rank", what="run")
+    root = usual(figure)
+    squares = [one for one in root.iter(f"{SVG}rect") if one.get("height") == "9"]
+    lines_drawn = [one for one in root.iter(f"{SVG}rect") if one.get("height") == "2"]
+    assert [one.get("class") for one in squares + lines_drawn] == ["s2"] * 4
+    assert len(list(root.iter(f"{SVG}circle"))) == 2
+    widths = {one.get("width") for one in lines_drawn}
+    assert len(widths) == 1  # both span two ranks
+    assert re.findall(r"/></svg> (\w)</li>", figure) == ["B", "A"]
 
 
 def test_classes_of_a_matrix_are_darkest_first_in_cells_and_legend_alike():
