@@ -107,7 +107,7 @@ def latest_alpha(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
             "label": None,
             "reason": _("Being calculated.")
             if shared.any()
-            else _("Appears when two annotators have judged the same pair."),
+            else _("Available once two annotators have judged the same pair."),
             "by_entry": "",
         }
     graded = newest.report["graded"]

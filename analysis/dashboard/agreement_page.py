@@ -82,7 +82,7 @@ def describe_agreement(heavy: dict[str, Any], n_grades: int) -> AgreementVerdict
     }
     annotator = max(known, key=known.__getitem__, default="")
     without = (
-        _("Without %(annotator)s it would be %(alpha)s.")
+        _("Without %(annotator)s, alpha would be %(alpha)s.")
         % {"annotator": annotator, "alpha": _format_alpha(known[annotator])}
         if annotator
         else ""
@@ -175,7 +175,7 @@ def list_coefficients(heavy: dict[str, Any]) -> list[CoefficientRow]:
             _("Pairwise kappa"),
             "mean_pairwise_kappa",
             "pairwise_kappa",
-            _("mean over %(pairs)s of annotators with 10 or more common pairs")
+            _("mean over %(pairs)s of annotators with at least 10 shared pairs")
             % {"pairs": format_count(heavy["graded"]["pairs_of_annotators"], "pair")},
         ),
         (
@@ -188,7 +188,7 @@ def list_coefficients(heavy: dict[str, Any]) -> list[CoefficientRow]:
             "Fleiss' kappa",
             "fleiss",
             "fleiss",
-            _("if all pairs have the same number of judgements"),
+            _("available if all pairs have the same number of judgements"),
         ),
     ]
     graded, binary = heavy["graded"], heavy["binary"]

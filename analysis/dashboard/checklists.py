@@ -61,7 +61,7 @@ def list_setup_steps(campaign: Campaign) -> list[ChecklistStep]:
             _("Gold questions"),
             ngettext("%(n)s question.", "%(n)s questions.", n_control) % {"n": f"{n_control:,}"}
             if n_control
-            else _("None. They show whether annotators understand the task."),
+            else _("None. Gold questions show whether annotators understand the task."),
             is_done=n_control > 0,
             is_optional=True,
             action=ToDoAction.to_page(
@@ -115,7 +115,7 @@ def _guidelines_step(campaign: Campaign, step: ChecklistStep) -> ChecklistStep:
         return step
     preset = guidelines_text(campaign.scale, spans=campaign.spans, spans_from=campaign.spans_from)
     if newest.text.strip() == preset.strip():
-        note = _("Still the initial text. Replace its examples with pairs of your own topics.")
+        note = _("Still the initial text. Replace the examples with pairs from your topics.")
         return replace(step, note=note, is_done=False)
     return replace(step, note=_("Version %(n)s.") % {"n": newest.number})
 
@@ -202,7 +202,9 @@ def _review_step(
         return ChecklistStep(name, note, is_done=True, action=items[0].actions[0])
     note = f"{left[0].words}."
     if len(left) > 1:
-        note = _("The judgements of %(n)s annotators look random, first %(pseudonym)s.") % {
+        note = _(
+            "The judgements of %(n)s annotators look random, for example those of %(pseudonym)s."
+        ) % {
             "n": f"{len(left):,}",
             "pseudonym": left[0].actions[0].about,
         }

@@ -141,7 +141,7 @@ class Headline:
 
 
 def campaign_headline(campaign: Campaign, now: CampaignProgress) -> Headline:
-    """Return, for example, “On track: 69% judged, done about Wed 2 Dec, two days before the
+    """Return, for example, “On track: 69% judged, finishing around Wed 2 Dec, two days before the
     deadline.”"""
     if not now.needed:
         return Headline(_("Nothing to judge."), "info")
@@ -156,14 +156,18 @@ def campaign_headline(campaign: Campaign, now: CampaignProgress) -> Headline:
         if now.counted >= now.needed:
             words = _("Closed and complete: %(counted)s of %(needed)s judgements.") % said
             return Headline(words, "good")
-        return Headline(_("Closed at %(share)s. %(complete)s") % _with_depth(said, now), "info")
+        return Headline(
+            _("Closed with %(share)s judged. %(complete)s") % _with_depth(said, now), "info"
+        )
     if now.counted >= now.needed:
         return Headline(_("All required judgements have been made."), "good")
     if campaign.is_over:
-        words = _("The deadline has passed at %(share)s. %(complete)s") % _with_depth(said, now)
+        words = _("The deadline has passed with %(share)s judged. %(complete)s") % _with_depth(
+            said, now
+        )
         return Headline(words, "bad")
     if campaign.state == Campaign.State.PAUSED:
-        return Headline(_("Paused: %(share)s judged, no pairs are assigned.") % said, "warn")
+        return Headline(_("Paused: %(share)s judged. No pairs are assigned.") % said, "warn")
     return _forecast_headline(campaign, now, said)
 
 
@@ -184,24 +188,30 @@ def _forecast_headline(campaign: Campaign, now: CampaignProgress, said: dict[str
         if ahead.possible_from is None:
             return Headline(_("No forecast: %(share)s judged.") % said, "info")
         said["day"] = format_day(ahead.possible_from)
-        words = _("Too early to say: %(share)s judged, forecast available from %(day)s.") % said
+        words = (
+            _("Too early to say: %(share)s judged. A forecast will be available from %(day)s.")
+            % said
+        )
         return Headline(words, "info")
     if ahead.is_vague:
         if is_surely_late(campaign, ahead):
-            words = _("Behind: %(share)s judged, late, too uncertain to say by how much.") % said
+            words = (
+                _("Behind: %(share)s judged. Judging will end late, but the date is uncertain.")
+                % said
+            )
             return Headline(words, "bad")
         return Headline(_("Too uncertain to say: %(share)s judged.") % said, "warn")
     said["day"] = format_day(ahead.expected)
     if campaign.deadline is None:
-        return Headline(_("%(share)s judged, done about %(day)s.") % said, "info")
+        return Headline(_("%(share)s judged, finishing around %(day)s.") % said, "info")
     due = campaign.deadline.timestamp()
     said["margin"] = format_margin(ahead.expected - due)
     if ahead.expected <= due:
-        words = _("On track: %(share)s judged, done about %(day)s, %(margin)s.")
+        words = _("On track: %(share)s judged, finishing around %(day)s, %(margin)s.")
         if ahead.late is None or ahead.late > due:
-            words = _("Probably on time: %(share)s judged, done about %(day)s, %(margin)s.")
+            words = _("Probably on time: %(share)s judged, finishing around %(day)s, %(margin)s.")
         return Headline(words % said, "good")
-    words = _("Behind: %(share)s judged, done about %(day)s, %(margin)s.") % said
+    words = _("Behind: %(share)s judged, finishing around %(day)s, %(margin)s.") % said
     if now.by_deadline is None:
         return Headline(words, "bad")
     said["depth"] = f"{now.by_deadline:,}"

@@ -356,8 +356,8 @@ def _invite_options(base: OutlookInputs) -> Iterator[PlanningOption]:
     for more in INVITED if base.n_active else ():
         after = base.outlook(base.missing(), faster=(base.n_active + more) / base.n_active)
         means = ngettext(
-            "If they work at the pace of the annotator active in the last two working days.",
-            "If they work at the average pace of the %(n)s annotators active in the last two working days.",
+            "Assumes the pace of the annotator active in the last two working days.",
+            "Assumes the average pace of the %(n)s annotators active in the last two working days.",
             base.n_active,
         ) % {"n": f"{base.n_active:,}"}
         words = ngettext("Invite %(n)s more annotator", "Invite %(n)s more annotators", more) % {
@@ -396,19 +396,19 @@ def _fewer_judgements_options(base: OutlookInputs) -> Iterator[PlanningOption]:
         missing = base.missing(per_pair)
         spared = int(base.missing().sum() - missing.sum())
         means = ngettext(
-            "%(n)s fewer judgement. Labels of unfinished pairs rest on fewer annotators.",
-            "%(n)s fewer judgements. Labels of unfinished pairs rest on fewer annotators.",
+            "%(n)s fewer judgement. Unfinished pairs get labels from fewer annotators.",
+            "%(n)s fewer judgements. Unfinished pairs get labels from fewer annotators.",
             spared,
         ) % {"n": f"{spared:,}"}
         if per_pair == 1:
             means = ngettext(
                 (
-                    "%(n)s fewer judgement. Labels of unfinished pairs rest on one annotator, without "
-                    "a measure of agreement."
+                    "%(n)s fewer judgement. Unfinished pairs get labels from one annotator, so "
+                    "agreement on them cannot be measured."
                 ),
                 (
-                    "%(n)s fewer judgements. Labels of unfinished pairs rest on one annotator, "
-                    "without a measure of agreement."
+                    "%(n)s fewer judgements. Unfinished pairs get labels from one annotator, "
+                    "so agreement on them cannot be measured."
                 ),
                 spared,
             ) % {"n": f"{spared:,}"}
@@ -452,7 +452,7 @@ def _describe_order(campaign: Campaign, played: BandPreview, *, is_more_often: b
         often = _("Annotators switch topic more often (every %(run)s documents).")
     order = _("A better %(level)s is always judged first.")
     if numbers["share"] != "0":
-        order = _("%(share)s%% of the judgements precede one of a better %(level)s.")
+        order = _("%(share)s%% of the judgements come before one of a better %(level)s.")
     return f"{often % numbers} {order % numbers}"
 
 

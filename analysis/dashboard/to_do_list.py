@@ -359,7 +359,7 @@ def _completion_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem
     }
     words = _("Expected to finish %(end)s, after the deadline of %(deadline)s") % moments
     if ahead.is_vague:
-        words = _("Completion date too uncertain; the deadline is %(deadline)s") % moments
+        words = _("Completion date too uncertain, deadline %(deadline)s") % moments
     remind = ToDoAction(_("Send reminder"), _campaign_url("campaign-remind", campaign))
     actions = [
         ToDoAction(_("Planning options"), _campaign_url("campaign-planning", campaign)),

@@ -159,7 +159,8 @@ def request_interim_check(campaign: Campaign, *, user: Any) -> Job:
     if pool is None or pool.kind not in ADVISABLE_POOL_KINDS:
         raise Refused(
             _(
-                "there is no stopping rule for pools whose pairs came from a file: the number of unjudged relevant documents is unknown"
+                "pools imported from a file have no stopping rule because the number of "
+                "unjudged relevant documents is unknown"
             )
         )
     now = get_stopping_advice(campaign)

@@ -197,7 +197,7 @@ def check_choices(campaign: Campaign, choices: LabelChoices) -> list[str]:
     if absent := sorted({*choices.exclude, *choices.include_excluded} - known - {ALL_JUDGES}):
         mistakes.append(f"This campaign has no annotator called {', '.join(absent)}.")
     if both := sorted(set(choices.exclude) & set(choices.include_excluded)):
-        mistakes.append(f"{', '.join(both)}: annotators cannot be both left out and included.")
+        mistakes.append(f"{', '.join(both)}: you cannot both leave out and include an annotator.")
     if wrong := judges.check_kinds(choices.judges):
         mistakes.append(wrong)
     return mistakes

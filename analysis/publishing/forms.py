@@ -64,8 +64,8 @@ class ChoicesForm(forms.Form):
         label=_("Include excluded annotators"),
         required=False,
         help_text=_(
-            "Their judgements count in these labels, in addition to those that replaced "
-            "them. In the campaign they stay excluded."
+            "Their judgements count in these labels, in addition to those that replaced them. "
+            "They stay excluded in the campaign."
         ),
     )
     judges = forms.MultipleChoiceField(
@@ -118,7 +118,7 @@ class ChoicesForm(forms.Form):
         ):
             self.add_error(
                 "include_excluded",
-                _("%(both)s: annotators cannot be both left out and included.")
+                _("%(both)s: you cannot both leave out and include an annotator.")
                 % {"both": ", ".join(both)},
             )
         return cleaned
@@ -201,8 +201,8 @@ class ReleaseForm(forms.Form):
     release = forms.FileField(
         label=_("Release or judgements"),
         help_text=_(
-            "A release built by this or another installation, or judgements made elsewhere: "
-            "Assay's columns, FiRA, crowd-kit, HiCAL, Label Studio, Potato or Quepid."
+            "A release from any installation, or judgements in the format of Assay, FiRA, "
+            "crowd-kit, HiCAL, Label Studio, Potato or Quepid."
         ),
     )
     name = forms.CharField(

@@ -150,7 +150,8 @@ def describe_basis(answer: dict[str, Any], n_topics: int) -> str:
             % topics
         )
         says = _(
-            "%(over)s from %(labels)s of a sample of %(pairs)s pairs. The p-values are for new topics."
+            "%(over)s from %(labels)s in a sample of %(pairs)s pairs. The p-values apply to "
+            "new topics."
         )
         return says % {"over": over, "labels": labels, "pairs": f"{answer['pairs']:,}"}
     over = (
@@ -169,8 +170,8 @@ def describe_basis(answer: dict[str, Any], n_topics: int) -> str:
     words = says % {"over": over, "labels": labels, "least": f"{answer['min_judgements']:,}"}
     if n := answer["without_relevant"]:
         says = ngettext(
-            "%(n)s topic has no relevant document yet and counts with the score 0.",
-            "%(n)s topics have no relevant document yet and count with the score 0.",
+            "%(n)s topic has no relevant document yet and scores 0.",
+            "%(n)s topics have no relevant document yet and score 0.",
             n,
         )
         words += " " + says % {"n": f"{n:,}"}
@@ -180,7 +181,7 @@ def describe_basis(answer: dict[str, Any], n_topics: int) -> str:
 def describe_unjudged(answer: dict[str, Any]) -> str:
     """Describe the unjudged documents and how they could change the scores."""
     if answer["estimated"]:
-        return _("Pairs that were not drawn are estimated, not counted as not relevant.")
+        return _("Undrawn pairs are estimated rather than counted as not relevant.")
     told = [one for one in answer["systems"] if one["unjudged"] is not None]
     why = answer["why_no_bounds"]
     not_said = " " + _("Score bounds are not available: %(why)s.") % {"why": why} if why else ""
@@ -191,8 +192,8 @@ def describe_unjudged(answer: dict[str, Any]) -> str:
         return answer["open"] or _("Every document that affects these scores is judged.")
     mean = sum(one["unjudged"] for one in told) / len(told)
     says = _(
-        "%(share)s%% of the documents that affect these scores are unjudged, most of them in "
-        "%(tag)s (%(most)s%%). They count as not relevant here."
+        "%(share)s%% of the documents that affect these scores are unjudged (highest: %(tag)s, "
+        "%(most)s%%). They count as not relevant here."
     )
     words = says % {
         "share": f"{100 * mean:.0f}",

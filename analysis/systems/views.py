@@ -179,7 +179,7 @@ def compare_with_clicks(request: HttpRequest, slug: str) -> HttpResponse:
     except Refused as error:
         return _report_refused(request, error, "campaign-systems", slug)
     if len(made) > 1:
-        messages.success(request, _("Started: both are in the list below."))
+        messages.success(request, _("Two reports were started. They appear in the list below."))
     return _redirect_to_reports(*made)
 
 

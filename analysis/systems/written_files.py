@@ -69,7 +69,7 @@ def needs_judgements(
         return False
     if campaign is None or not all(map(is_own_labels, parameters.get("qrels", []))):
         raise Refused(
-            _("label noise needs single judgements, which only a campaign's own labels have")
+            _("label noise requires single judgements, which only the campaign's own labels have")
         )
     return True
 
@@ -219,7 +219,7 @@ def ranks_file(report: Report, work: ClaimedJob) -> str:
     chosen = same.filter(pk=report.parameters["options"]["ranks"]).first()
     result = ordered_result(chosen) if chosen is not None else None
     if result is None:
-        raise Refused(_("the selected report on the certainty of ranks no longer exists"))
+        raise Refused(_("the selected rank certainty report no longer exists"))
     return json.dumps(result, ensure_ascii=False) + "\n"
 
 
@@ -260,8 +260,8 @@ def is_applicable(
     if not llm_judges.get_frozen_judges(campaign):
         raise Refused(
             _(
-                "no LLM judge of this campaign is frozen; let one label the whole pool on "
-                "the LLM judges page, and freeze it"
+                "this campaign has no frozen LLM judge; label the whole pool with one on the "
+                "LLM judges page, then freeze it"
             )
         )
     if not is_sampled(campaign):

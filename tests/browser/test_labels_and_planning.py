@@ -227,7 +227,7 @@ def test_less_depth_is_shown_before_it_acts_and_taken_back(
         expect(shown).to_contain_text(
             "40 fewer judgements. 20 unjudged pairs below it are set aside and can be restored."
         )
-        expect(shown).to_contain_text("Then:")
+        expect(shown).to_contain_text("Effect:")
 
     def stored() -> tuple[int | None, int]:
         """(to which rank, pairs that wait)"""

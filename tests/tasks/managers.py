@@ -75,7 +75,7 @@ def deadline(hands: Hands) -> None:
     open_campaign(hands)
     hands.click("link", "Planning options")
     hands.touch(hands.page.get_by_role("button", name=re.compile("^Preview")).first)
-    hands.see("Then:")
+    hands.see("Effect:")
 
 
 def pause_clicker(hands: Hands) -> None:

@@ -42,22 +42,22 @@ KIND_CHOICES = [
     (
         Pair.Kind.GOLD,
         gettext_lazy("Gold"),
-        gettext_lazy("known grade; mixed unmarked into each annotator's sequence"),
+        gettext_lazy("With a known grade. Mixed unmarked into each annotator's sequence."),
     ),
     (
         Pair.Kind.EVERYONE,
         gettext_lazy("Calibration"),
-        gettext_lazy("judged by every annotator, to compare annotators on the same pairs"),
+        gettext_lazy("Judged by every annotator, to compare annotators on the same pairs."),
     ),
     (
         Pair.Kind.QUALIFICATION,
         gettext_lazy("Qualification"),
         gettext_lazy(
-            "known grade and explanation, before the first real pair. These pairs are not "
-            "judged again: the known grade becomes their label, marked in exports"
+            "With a known grade and explanation, judged before the first real pair. They are "
+            "not judged again: the known grade becomes their label, marked in exports."
         ),
     ),
-    (Pair.Kind.NORMAL, gettext_lazy("Ordinary"), gettext_lazy("no longer a control pair")),
+    (Pair.Kind.NORMAL, gettext_lazy("Ordinary"), gettext_lazy("No longer a control pair.")),
 ]
 
 

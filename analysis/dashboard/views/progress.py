@@ -277,7 +277,7 @@ def describe_claim_reason(why: dict[str, Any]) -> str:
     """Describe why an annotator was assigned a pair: the scheduler's rule and its stored details."""
     if not why:
         return "not recorded"
-    parts = [str(why.get("rule") or _("no rule was recorded"))]
+    parts = [str(why.get("rule") or _("no rule recorded"))]
     if why.get("one_in"):
         parts.append(_("one in %(n)s is a gold or calibration pair") % {"n": why["one_in"]})
     if why.get("band") is not None:

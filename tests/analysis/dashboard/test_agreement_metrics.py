@@ -83,7 +83,7 @@ def test_without_shared_pairs_the_page_says_what_alpha_needs(campaign):
     judge(campaign.memberships.first(), 1)
     live = get_snapshot(campaign, fresh=0.0)
     reason = agreement_metrics.latest_alpha(campaign, live)["reason"]
-    assert reason == "Appears when two annotators have judged the same pair."
+    assert reason == "Available once two annotators have judged the same pair."
 
 
 def test_an_exclusion_makes_alpha_outdated_and_due_at_once_but_new_judgements_do_not(campaign):

@@ -49,7 +49,7 @@ def test_the_verdict_names_the_annotator_without_whom_alpha_rises_most():
     heavy = statistics(0.53) | {"alpha_without": {"A1": 0.57, "A2": 0.65, "A3": None, "A4": 0.5}}
     verdict = describe_agreement(heavy, 4)
     assert verdict.text == "Moderate agreement: alpha 0.53 (95% CI 0.46 to 0.59)."
-    assert verdict.without == "Without A2 it would be 0.65."
+    assert verdict.without == "Without A2, alpha would be 0.65."
     assert verdict.evidence == (
         "Krippendorff's alpha, ordinal, on 4 grades: 1,240 judgements of 520 pairs."
     )
@@ -99,7 +99,7 @@ def test_the_page_shows_each_annotator_with_alpha_without_them():
     assert worst.is_worst
     name = worst.person.membership.pseudonym
     page = " ".join(answer.content.decode().split())
-    assert f"Without {name} it would be 1.00." in page
+    assert f"Without {name}, alpha would be 1.00." in page
     assert f"Review {name}" in page
 
 

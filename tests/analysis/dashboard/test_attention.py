@@ -75,7 +75,7 @@ def test_after_the_deadline_every_page_says_so_and_none_forecasts_the_past():
     assert "Forecast" not in shown
     assert "forecast" not in shown
     live = text_of(client.get(f"/campaigns/{campaign.slug}/live"))
-    assert "The deadline has passed at 26%." in live  # 8 of 30
+    assert "The deadline has passed with 26% judged." in live  # 8 of 30
     assert "22 judgements are missing" in live
 
 

@@ -137,9 +137,10 @@ class TestOnPages:
         text = text_of(client.get(f"/campaigns/{campaign.slug}/"))
         assert f"Forecast available from {format_day(possible)}, after 17 more judgements." in text
         assert (
-            f"Too early to say: 6% judged, forecast available from {format_day(possible)}." in text
+            f"Too early to say: 6% judged. A forecast will be available from {format_day(possible)}."
+            in text
         )
-        assert "3 judgements in 24 h" in text
+        assert "3 judgements in the last 24 h" in text
         ahead = client.get(f"/api/v1/campaigns/{campaign.slug}/progress").json()["forecast"]
         assert (
             datetime.fromisoformat(ahead["possible_from"]),
@@ -150,7 +151,7 @@ class TestOnPages:
     @pytest.mark.parametrize(
         ("days", "headline", "level"),
         [
-            (3, "Behind: 6% judged, late, too uncertain to say by how much.", "bad"),
+            (3, "Behind: 6% judged. Judging will end late, but the date is uncertain.", "bad"),
             (15, "Too uncertain to say: 6% judged.", ""),
             (25, "Too uncertain to say: 6% judged.", ""),
         ],

@@ -166,7 +166,7 @@ def test_alpha_says_how_many_judgements_it_rests_on_and_whether_there_are_newer_
     assert detail.endswith("From 2 judgements.")
     judge(first, 1)
     clock.now += 60
-    assert alpha_detail(campaign).endswith("From 2 judgements; newer ones exist.")
+    assert alpha_detail(campaign).endswith("From 2 judgements. Newer ones exist.")
 
 
 def test_strangers_learn_nothing_from_a_tag(clock, campaign):

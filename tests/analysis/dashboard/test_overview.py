@@ -109,7 +109,7 @@ class TestBeforeTheFirstJudgement:
     def test_a_paused_campaign_says_that_it_is_paused(self):
         campaign = make_campaign(state="paused")
         text = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/"))
-        assert "Paused: 0% judged, no pairs are assigned." in text
+        assert "Paused: 0% judged. No pairs are assigned." in text
         assert "waiting for annotators" not in text
 
     def test_the_invitation_shown_is_one_that_anyone_can_use(self):
@@ -182,5 +182,5 @@ class TestClosed:
         judge(make_annotator(made), 1)
         lifecycle.close_campaign(made, actor=None)
         text = text_of(manager_of(made).get(f"/campaigns/{made.slug}/"))
-        assert "Closed at 25%. The first rank is not complete." in text
+        assert "Closed with 25% judged. The first rank is not complete." in text
         assert "3 judgements are missing." in text

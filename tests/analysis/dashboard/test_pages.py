@@ -241,7 +241,9 @@ class TestProgress:
         text = text_of(manager_of(campaign).get(f"/campaigns/{campaign.slug}/live"))
         assert "A forecast needs two working days of judgements." in text
         assert "by the deadline" not in text
-        assert "3 judgements in 24 h (1 per working day needed)" in text  # 5 in five days or more
+        assert (
+            "3 judgements in the last 24 h (1 per working day needed)" in text
+        )  # 5 in five days or more
 
     def test_of_many_topics_the_least_complete_are_shown_and_before_any_judgement_the_first_in_natural_order(
         self,
@@ -436,7 +438,7 @@ class TestOnePerson:
             for grade in grades:
                 judge(member, grade)
         text = text_of(client.get(address))
-        rows = text[text.index("Of the others Median seconds") :]
+        rows = text[text.index("Share of the others Median seconds") :]
         shares = re.findall(r"(Wrong|Topic|Partial|Perfect) (\d+)% (\d+)%", rows)
         assert shares == [
             ("Wrong", "75", "40"),

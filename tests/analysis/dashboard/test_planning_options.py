@@ -222,7 +222,7 @@ def test_a_closed_campaign_has_neither_forecast_nor_options(campaign):
     address = f"/campaigns/{closed.slug}/"
     assert manager_of(closed).get(f"{address}planning").url == address
     shown = text_of(manager_of(closed).get(address))
-    assert "Closed at 30%." in shown
+    assert "Closed with 30% judged." in shown
     assert "Expected" not in shown
     assert "by the deadline" not in shown
 
@@ -379,7 +379,7 @@ def test_the_headline_of_the_overview(campaign):
     now = compute_progress(campaign)
     day = format_day(now.forecast.expected)
     said = Headline(
-        f"Behind: 30% judged, done about {day}, five days late. Complete to rank 3 by the deadline.",
+        f"Behind: 30% judged, finishing around {day}, five days late. Complete to rank 3 by the deadline.",
         "bad",
     )
     assert campaign_headline(campaign, now) == said
@@ -389,25 +389,25 @@ def test_the_headline_of_the_overview(campaign):
     campaign.deadline += timedelta(days=10)  # 336 hours left, of which 210 are needed
     now = compute_progress(campaign)
     assert campaign_headline(campaign, now) == Headline(
-        f"On track: 30% judged, done about {day}, five days before the deadline.", "good"
+        f"On track: 30% judged, finishing around {day}, five days before the deadline.", "good"
     )
     wide = replace(now, forecast=replace(now.forecast, late=campaign.deadline.timestamp() + 1))
     assert campaign_headline(campaign, wide).words.startswith("Probably on time: 30% judged")
     campaign.state = Campaign.State.PAUSED
     assert campaign_headline(campaign, now) == Headline(
-        "Paused: 30% judged, no pairs are assigned.", "warn"
+        "Paused: 30% judged. No pairs are assigned.", "warn"
     )
     campaign.deadline = timezone.now() - timedelta(hours=1)
     assert campaign_headline(campaign, compute_progress(campaign)) == Headline(
-        "The deadline has passed at 30%. The first rank is not complete.", "bad"
+        "The deadline has passed with 30% judged. The first rank is not complete.", "bad"
     )
     campaign.state, campaign.deadline = Campaign.State.OPEN, None
     assert campaign_headline(campaign, compute_progress(campaign)) == Headline(
-        f"30% judged, done about {day}.", "info"
+        f"30% judged, finishing around {day}.", "info"
     )
     campaign.state = Campaign.State.CLOSED
     assert campaign_headline(campaign, compute_progress(campaign)) == Headline(
-        "Closed at 30%. The first rank is not complete.", "info"
+        "Closed with 30% judged. The first rank is not complete.", "info"
     )
 
 

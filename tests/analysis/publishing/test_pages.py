@@ -316,7 +316,7 @@ def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_a
         active_ms=20_000,
     )
     live._snapshots.clear()  # read again although that was done a moment ago
-    assert "From 18 judgements; newer ones exist." in page()
+    assert "From 18 judgements. Newer ones exist." in page()
     lines = (
         client.get(address.replace("difference?", "difference.csv?")).content.decode().splitlines()
     )

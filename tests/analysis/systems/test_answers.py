@@ -203,7 +203,7 @@ def test_a_new_judgement_is_said_and_computed_after_a_minute(judged, client):
     Job.objects.filter(kind=answers.ANSWER_JOB).update(
         finished_at=timezone.now() - timedelta(seconds=61)
     )
-    assert "A new answer is being computed." in page_of(judged, client)
+    assert "The answer is being updated." in page_of(judged, client)
     assert Job.objects.filter(kind=answers.ANSWER_JOB).count() == 2
 
 
@@ -295,5 +295,5 @@ def test_of_a_sampled_pool_means_are_estimates_and_no_naive_measure_is_taken(
     assert "No verdict: 3 topics; a verdict needs at least 6." in job.report["words"]
     assert " the highest estimated mean HT-nDCG@10 " in job.report["words"]
     page = page_of(sampled_campaign, client)
-    assert "Pairs that were not drawn are estimated, not counted as not relevant." in page
+    assert "Undrawn pairs are estimated rather than counted as not relevant." in page
     assert job.report["interim_checks"] == []
