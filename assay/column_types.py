@@ -97,3 +97,37 @@ class JudgementColumns:
 
     def __len__(self) -> int:
         return len(self.grade)
+
+
+A_WINS, B_WINS, TIE, BOTH_BAD = range(4)
+"""Outcomes of a battle."""
+OUTCOMES = ("a", "b", "tie", "bad")
+
+
+@dataclass(frozen=True, eq=False)
+class BattleColumns:
+    """Preferences between two systems on a topic, one battle per row, in the order of the file.
+
+    systems, topics, annotators: distinct names, systems in alphabetical order, the others in order
+    of first appearance. topic, a, b: int32 (n), indices into these lists. outcome: int8 (n),
+    A_WINS, B_WINS, TIE or BOTH_BAD. left: int8 (n), 0 if a was shown on the left, 1 if b, -1 if
+    unknown. annotator: int32 (n), -1 if unknown. tokens, citations: float64 (n, 2), length and
+    number of citations of the answers of a and b, NaN if unknown.
+    """
+
+    systems: list[str]
+    topics: list[str]
+    annotators: list[str]
+    topic: NDArray[np.int32]
+    a: NDArray[np.int32]
+    b: NDArray[np.int32]
+    outcome: NDArray[np.int8]
+    left: NDArray[np.int8]
+    annotator: NDArray[np.int32]
+    tokens: NDArray[np.float64]
+    citations: NDArray[np.float64]
+    name: str = ""
+    """The file's name, for messages."""
+
+    def __len__(self) -> int:
+        return len(self.outcome)

@@ -27,9 +27,15 @@ from assay.cli.base import (
     to_json_types,
 )
 from assay.cli.command_list import load_command
-from assay.column_types import QrelsColumns, RunColumns
+from assay.column_types import BattleColumns, QrelsColumns, RunColumns
 from assay.formats.prel import SampledQrels
-from assay.inputs import is_path, read_judgements_input, read_qrels_input, read_runs_input
+from assay.inputs import (
+    is_path,
+    read_battles_input,
+    read_judgements_input,
+    read_qrels_input,
+    read_runs_input,
+)
 from assay.measures.measures import format_measure_names
 from assay.options import DeclaredOption
 from assay.results import Result
@@ -85,6 +91,7 @@ FUNCTIONS = {
     "check_topics": FunctionSpec("check_topics", ("topics",)),
     "click_qrels": FunctionSpec("click_qrels", ("clicks",)),
     "compare": FunctionSpec("compare_systems", QRELS_AND_RUNS, {"measures": "nDCG@10"}),
+    "compare_preferences": FunctionSpec("compare_preferences", ("battles",)),
     "compare_rankings": FunctionSpec("compare_rankings", ("qrels", "runs")),
     "compare_runs": FunctionSpec("compare_runs", ("qrels", "run_a", "run_b")),
     "export_labels": FunctionSpec("export_labels", ("qrels",)),
@@ -219,12 +226,16 @@ def _store_inputs(
     qrels: dict[str, QrelsColumns] = {}
     judgements: dict[str, Any] = {}
     prels: dict[str, Any] = {}
+    battles: dict[str, BattleColumns] = {}
     for name in about.takes:
         value = given[name]
         if name == "runs" or name in SINGLE_RUN_INPUTS:
             runs += read_runs_input(value)
         elif name == "judgements":
             judgements[name] = read_judgements_input(value, given.get("grades") or 4)
+            places[name] = name
+        elif name == "battles":
+            battles[name] = read_battles_input(value)
             places[name] = name
         elif (about.command, name) in NAMED_QRELS:
             places[name] = []
@@ -257,6 +268,7 @@ def _store_inputs(
         qrels={name: partial(_identity, judged) for name, judged in qrels.items()},
         judgements={name: partial(_identity, one) for name, one in judgements.items()},
         prels=prels,
+        battles={name: partial(_identity, one) for name, one in battles.items()},
     )
     return places, stored
 

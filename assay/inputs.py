@@ -19,7 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from assay.cli.base import BadInput
-from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
+from assay.column_types import BattleColumns, JudgementColumns, QrelsColumns, RunColumns
+from assay.formats.battles import read_battles
 from assay.formats.delimited import DOCUMENT_NAMES, TOPIC_NAMES, find_column, normalise_names
 from assay.formats.documents import DocumentRecord, make_documents, read_documents
 from assay.formats.judgement_cells import GRADE_NAMES
@@ -265,7 +266,22 @@ def read_judgements_input(value: Any, scale: int) -> JudgementColumns:
         return value
     if is_path(value):
         return read_judgements(value, scale=scale)
-    value = to_table(value, "judgements", "a file's path, a data frame or named tuples")
+    return read_judgements(to_csv_file(value, "judgements"), scale=scale, name="judgements")
+
+
+def read_battles_input(value: Any) -> BattleColumns:
+    """Read battles from a file's path, the result of read_battles, or a data frame with the columns
+    of such a file."""
+    if isinstance(value, BattleColumns):
+        return value
+    if is_path(value):
+        return read_battles(value)
+    return read_battles(to_csv_file(value, "battles"), name="battles")
+
+
+def to_csv_file(value: Any, what: str) -> io.BytesIO:
+    """Return a table as a CSV file with a header, for the reader of such files."""
+    value = to_table(value, what, "a file's path, a data frame or named tuples")
     names = list_column_names(value)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -274,9 +290,7 @@ def read_judgements_input(value: Any, scale: int) -> JudgementColumns:
         [format_cell(one) for one in row]
         for row in zip(*(list(value[name]) for name in names), strict=True)
     )
-    return read_judgements(
-        io.BytesIO(text.getvalue().encode("utf-8")), scale=scale, name="judgements"
-    )
+    return io.BytesIO(text.getvalue().encode("utf-8"))
 
 
 def read_topics_input(value: Any) -> list[TopicRecord]:

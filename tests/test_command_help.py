@@ -135,6 +135,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "bm25,2021-01-02,x,0.30,0.31",
             "dense,2021-02-03,y,0.40,0.38",
         ],
+        "battles.tsv": ["topic\tsystem_a\tsystem_b\twinner\tshown_left"]
+        + [
+            f"{t}\tx\ty\t{('a', 'b', 'tie')[t % 3]}\t{'ab'[t % 2]}\n{t}\ty\tz\t{'ba'[t % 2]}\ta"
+            for t in topics
+        ],
         "sampled.prel": [
             f"{t} 0 d{d} {1 if d < 7 else 2} {grade[t, d] if d < 7 or d % 2 else -1}"
             for t, d in pairs

@@ -28,6 +28,7 @@ COMMAND_GROUPS = {
         "compare systems": "compare_systems",
         "compare runs": "compare_runs",
         "compare rankings": "compare_rankings",
+        "compare preferences": "compare_preferences",
         "compare labels": "label_overlap",
     },
     "Check reliability": {

@@ -12,6 +12,7 @@ EXAMPLES = {
     "compare systems": "qrels.txt bm25.run dense.run --measures nDCG@10",
     "compare runs": "qrels.txt bm25.run dense.run",
     "compare rankings": "bm25.run dense.run new.run --qrels judged=qrels.txt --qrels clicks=clicks.qrels",
+    "compare preferences": "battles.tsv --adjust position",
     "compare labels": "--judged qrels.txt --clicks dctr=clicks.qrels",
     "check bootstrap": "qrels.txt bm25.run dense.run --measures nDCG@10 --trials 200",
     "check halves": "qrels.txt bm25.run dense.run --splits 10",

@@ -37,7 +37,7 @@ from assay.cli.base import (
     parse_named_file,
     strip_suffixes,
 )
-from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
+from assay.column_types import BattleColumns, JudgementColumns, QrelsColumns, RunColumns
 from assay.formats.prel import SampledQrels
 from assay.formats.qrels import SAMPLED_MESSAGE, lone_grade_warning, read_qrels
 from assay.formats.runs import read_run
@@ -62,6 +62,7 @@ class InMemoryInputs:
         default_factory=dict
     )
     prels: Mapping[str, Callable[[], SampledQrels]] = dataclasses.field(default_factory=dict)
+    battles: Mapping[str, Callable[[], BattleColumns]] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -27,6 +27,7 @@ OPTIONS = {
     "evaluate": f"{MEASURED} --measures --per-topic --intervals --qrels --campaign --sampled",
     "sample_pool": "--depth --budget --strata",
     "compare_systems": f"{MEASURED} --measures --against --correction --permutations --alpha --fail-on --campaign",
+    "compare_preferences": "--adjust --alpha",
     "plan_study": f"{MEASURED} --measures --power --alpha --difference --width --campaign",
     "study": "--campaign --collection --processes --replace --keys",
     "unjudged": "--measures --pool-runs --groups --against-run --max-grade --campaign",
@@ -195,6 +196,9 @@ def answers(tmp_path: Path):
         "tag\tdate\tgroup\tscore\tprivate score\nA\t2021-01-01\tx\t0.1\t0.3\nB\t2021-01-02\tx\t0.2\t0.2\n",
         "board.tsv",
     )
+    battles = judged_file.written(
+        tmp_path, "1 good poor good\n1 good poor tie\n2 good poor poor\n", "battles.txt"
+    )
     sampled = judged_file.written(
         tmp_path, "1 0 a s 1\n1 0 b s 0\n1 0 c t -1\n2 0 a s 1\n2 0 d t 0\n", "sampled.prel"
     )
@@ -238,6 +242,7 @@ def answers(tmp_path: Path):
         "compare_runs": [judged, poor, good],
         "leaderboard": [judged, *runs, "--metadata", order],
         "submissions": [board],
+        "compare_preferences": [battles],
         "bootstrap": [judged, *runs, "--measures", "AP", "--trials", "20"],
         "split_half": [judged, *runs, "--measures", "AP", "--splits", "2"],
         "stability": [
@@ -302,6 +307,13 @@ KEYS = {
         *each("AP.pairs[].corrected", "t wsr sign randomisation"),
         "AP.groups.good",
         "AP.topics",
+    ],
+    "compare_preferences": [
+        *each("systems.good", "ability ci rank wins losses ties both_bad"),
+        *each("differences[]", "a b difference ci p p_holm significant"),
+        *("ranking[]", "not_separated[]", "no_maximum", "battles", "counted", "both_bad", "topics"),
+        *("tie_parameter.value", "tie_parameter.ci", "left.share", "shown_both_ways.units"),
+        *each("matrix", "systems wins ties both_bad"),
     ],
     "plan_study": ["AP.variance.median", *each("AP", "topics_needed smallest_difference labels")],
     "unjudged": [

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
+from assay.formats.battles import read_battles
 from assay.formats.clicks import read_clicks
 from assay.formats.detect import detect_kind
 from assay.formats.documents import read_documents
@@ -26,6 +27,12 @@ READERS: dict[str, tuple[Callable, bytes, bytes]] = {
     "runs": (read_run, b"", RUN),
     "lenient runs": (lambda f: read_run(f, lenient=True, order="rank", scores="float32"), b"", RUN),
     "three-column runs": (lambda f: read_run(f, lenient=True), b"", b"1 d%d 1"),
+    "battles": (
+        read_battles,
+        b"topic,system_a,system_b,winner,shown_left,annotator,tokens_a\n",
+        b"1,d%d,e,a,b,p,12",
+    ),
+    "plain battles": (read_battles, b"", b"1 d%d e tie"),
     "qrels": (read_qrels, b"", QRELS),
     "BEIR qrels": (read_qrels, b"query-id\tcorpus-id\tscore\n", b"1\td%d\t1"),
     "judgements": (
