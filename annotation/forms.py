@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from annotation.models import Scope
 from annotation.services.people import attempts
@@ -219,7 +220,9 @@ class PasswordForm(forms.Form):
         return str(self.cleaned_data["new"])
 
 
-DAYS_OFFERED = [(days, format_lazy(_("{n} days"), n=days)) for days in DAYS]
+DAYS_OFFERED = [
+    (days, format_lazy(ngettext_lazy("{n} day", "{n} days", days), n=days)) for days in DAYS
+]
 
 
 class TokenForm(forms.Form):
@@ -233,6 +236,6 @@ class TokenForm(forms.Form):
         choices=Scope.choices,
         initial=[Scope.READ],
         widget=forms.CheckboxSelectMultiple,
-        error_messages={"required": _("Choose at least one.")},
+        error_messages={"required": _("Choose at least one permission.")},
     )
     days = forms.ChoiceField(label=_("Expires after"), choices=DAYS_OFFERED, initial=USUAL_DAYS)

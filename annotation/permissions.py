@@ -68,10 +68,10 @@ def get_annotator(request_or_user: Any, slug: str) -> Membership:
     PermissionDenied for managers and viewers."""
     annotator = get_membership(request_or_user, slug)
     if annotator.role == Membership.Role.VIEWER:
-        raise PermissionDenied(_("Viewers do not judge. They see the results of the campaign."))
+        raise PermissionDenied(_("Viewers can see the results of the campaign but can't judge."))
     if annotator.role != Membership.Role.ANNOTATOR:
         raise PermissionDenied(
-            _("Managers do not judge in their own campaign. Use Try it to see the judging page.")
+            _("Managers do not judge in their own campaign. Use “Try it” to see the judging page.")
         )
     return annotator
 

@@ -76,9 +76,7 @@ def server_error(request: HttpRequest, *_rest: Any) -> HttpResponse:
         return _problem_response(
             500,
             "internal_error",
-            _(
-                "Something went wrong on our side. If you report this, include the number of this request."
-            ),
+            _("Something went wrong on our side. If you report this, include the request number."),
         )
     return HttpResponse(
         loader.get_template("500.html").render({"request_id": problems.current_request_id()}),

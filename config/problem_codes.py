@@ -10,7 +10,7 @@ CODES = {
     "already_judged": "You have already judged this document on another device or in another tab. That judgement is kept.",
     "authentication_failed": "The token is not valid or has expired. Create another one on the account page.",
     "busy": "The server is busy. Repeat the request after the time in Retry-After.",
-    "draft": "The campaign is not open yet.",
+    "draft": "This campaign is not open yet.",
     "excluded": "You no longer take part in this campaign.",
     "forbidden": "You don't have permission for this.",
     "grade_and_reason": "A judgement has either a grade or a reason why the document cannot be judged.",

@@ -88,7 +88,7 @@ def test_a_page_says_the_same_in_html(page):
         (OperationalError("database or disk is full"), "The server's disk is full."),
         (
             OperationalError("attempt to write a readonly database"),
-            "The server cannot write to its database.",
+            "The server can't write to its database.",
         ),
         (
             OperationalError("no such column: annotation_judgement.remark"),

@@ -43,7 +43,7 @@ BANNED_IN_MESSAGES = BANNED | {
 }
 """Of short messages more is banned than of prose."""
 LABELS_WITH_COLON = {
-    *("Answer:", "Example:", "Expected:", "What changed:", "You:", "Your page:"),
+    *("Answer:", "Example:", "Expected:", "What changed:", "You:", "Judging page:"),
     *("Your completion code:", "Hello %(name)s,"),
 }
 PAGES = [

@@ -281,8 +281,8 @@ class TestTheLanguageOfAPerson:
         (sent,) = mail.outbox
         assert sent.subject == "Spring: Dokumente zu beurteilen"
         assert sent.body.startswith(
-            "Guten Tag ada,\n\nPlease go on.\n\nSie haben 0 von 1.200 Dokumenten beurteilt. Ihre "
-            "Seite:\n\nhttps://example.org/judge/"
+            "Guten Tag ada,\n\nPlease go on.\n\nSie haben 0 von 1.200 Dokumenten beurteilt. Seite "
+            "zum Beurteilen:\n\nhttps://example.org/judge/"
         )
 
     def test_the_accounts_of_an_installation_are_no_part_of_the_way(self) -> None:

@@ -117,7 +117,7 @@ class Migration(migrations.Migration):
                         choices=[
                             ("off", "Off"),
                             ("optional", "Optional"),
-                            ("required", "required from a grade up"),
+                            ("required", "Required from a grade up"),
                         ],
                         default="off",
                         max_length=10,

@@ -65,7 +65,7 @@ class Campaign(models.Model):
     class Spans(models.TextChoices):
         OFF = "off", _("Off")
         OPTIONAL = "optional", _("Optional")
-        REQUIRED = "required", _("required from a grade up")
+        REQUIRED = "required", _("Required from a grade up")
 
     slug = models.SlugField(max_length=80, unique=True)
     name = models.CharField(max_length=200)

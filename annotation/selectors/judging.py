@@ -248,8 +248,8 @@ def state_without_pairs(annotator: Membership, now: datetime) -> tuple[str, str,
         nothing = _("You have nothing left to judge in this campaign.")
         later = (
             ngettext(
-                "One pair is waiting for its document.",
-                "%(n)s pairs are waiting for their documents.",
+                "One document has no text yet.",
+                "%(n)s documents have no text yet.",
                 waiting,
             )
             % {"n": waiting}
@@ -263,7 +263,7 @@ def state_without_pairs(annotator: Membership, now: datetime) -> tuple[str, str,
         )
     minutes = max(1, round((figures["soonest"] - now) / timedelta(minutes=1)))
     message = _(
-        "All remaining pairs are assigned to others. %(n)s may come back, the first within %(minutes)s min. We check again every %(seconds)s seconds."
+        "All remaining documents are assigned to others. %(n)s may come back, the first within %(minutes)s min. We check again every %(seconds)s seconds."
     ) % {"seconds": RETRY_AFTER_S, "n": figures["n"], "minutes": minutes}
     return (
         "nothing_now",

@@ -32,9 +32,9 @@ def format_status_reason(reason: str) -> str:
     if (n := parse_too_fast(reason)) is None:
         return reason
     return ngettext(
-        "%(n)s of your judgements was faster than the document can be read. "
+        "You made %(n)s judgement faster than anyone can read the document. "
         "Take a break and read the guidelines again. Then ask your manager to resume your judging.",
-        "%(n)s of your judgements were faster than the documents can be read. "
+        "You made %(n)s judgements faster than anyone can read the documents. "
         "Take a break and read the guidelines again. Then ask your manager to resume your judging.",
         n,
     ) % {"n": n}

@@ -128,7 +128,7 @@ def _end_sessions(request: SignedInRequest, action: str) -> None:
         ngettext("One browser has been signed out.", "%(n)s browsers have been signed out.", n)
         % {"n": n}
         if n
-        else _("There was no other browser to sign out."),
+        else _("No other browser was signed in."),
     )
 
 

@@ -43,7 +43,7 @@ def unavailable_reason(error: BaseException) -> str:
         if "disk is full" in text or get_sqlstate(error) == "53100":
             return _("The server's disk is full.")
         if "readonly" in text or get_sqlstate(error) == READ_ONLY_SQLSTATE:
-            return _("The server cannot write to its database.")
+            return _("The server can't write to its database.")
         return _("The database isn't responding.")
     if isinstance(error, OSError):
         if error.errno in FULL_ERRORS:

@@ -50,7 +50,7 @@ def test_the_mail_names_what_was_judged_the_deadline_the_address_and_is_noted_in
     (sent,) = mail.outbox
     assert (sent.to, sent.subject) == (["ada@example.org"], "Spring: documents to judge")
     assert (
-        "Hello ada,\n\nplease go on.\n\nYou have judged 1 of 8 documents. The deadline is Tue 15 Jan 2030, 12:00 UTC. Your page:"
+        "Hello ada,\n\nplease go on.\n\nYou have judged 1 of 8 documents. The deadline is Tue 15 Jan 2030, 12:00 UTC. Judging page:"
         in sent.body
     )
     assert f"https://assay.example/judge/{campaign.slug}/" in sent.body

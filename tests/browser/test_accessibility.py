@@ -70,7 +70,9 @@ def test_screen_reader_is_told_what_happens(signed_in_page: Signed) -> None:
     expect(page.locator("#say")).to_have_attribute("aria-live", "polite")
     expect(page.locator("#say-now")).to_have_attribute("aria-live", "assertive")
     judging.press("0")
-    expect(said).to_contain_text("Why can this not be judged? 1: Query unclear, 2: Document broken")
+    expect(said).to_contain_text(
+        "Why can't you judge this document? 1: Query unclear, 2: Document broken"
+    )
     judging.press("Escape", "p")
     expect(page.locator("#say-now")).to_contain_text("Paused")
     judging.press("x", "2")

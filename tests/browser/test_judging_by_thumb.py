@@ -209,7 +209,7 @@ def test_ones_own_rhythm_stands_in_the_menu(signed_in_page: Signed) -> None:
     judging.saved()
     page.locator("#menu > summary").tap()
     line = page.locator("#rhythm")
-    expect(line).to_contain_text(re.compile(r"Today: 5, .* on this device\. About"))
+    expect(line).to_contain_text(re.compile(r"Today: 5 judged, .* on this device\. About"))
     expect(line).to_be_in_viewport(ratio=1)
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 

@@ -26,7 +26,7 @@ def test_where_no_document_is_on_the_page_it_says_that_a_question_is_about_one(
     campaign, ada = make_job(n_topics=2, n_documents=1)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     says = judging.page.locator("#ask-dialog").get_by_text(
-        "Questions are about a document. Ask when a document is shown."
+        "You can ask a question only while a document is shown."
     )
     judging.press("q")
     expect(judging.page.locator("#ask-dialog").get_by_role("textbox")).to_be_visible()
@@ -247,7 +247,7 @@ def test_a_question_just_sent_is_undone_and_an_answered_one_stays_and_is_told_on
         page.keyboard.press("Control+Enter")
         expect(dialog.locator(".questions li").first).to_contain_text(text)
     dialog.locator(".questions li", has_text="Is it one?").get_by_role(
-        "button", name="Undo"
+        "button", name="Withdraw"
     ).click()
     expect(dialog.locator(".questions li")).to_have_count(1)
     expect(dialog.get_by_role("textbox")).to_have_value("Is it one?")
@@ -255,7 +255,7 @@ def test_a_question_just_sent_is_undone_and_an_answered_one_stays_and_is_told_on
     left = Question.objects.get()
     assert left.text == "Is it two?"
     questions.answer_question(left, "Yes.", actor=None)
-    dialog.locator(".questions li").get_by_role("button", name="Undo").click()
+    dialog.locator(".questions li").get_by_role("button", name="Withdraw").click()
     expect(dialog.locator(".questions li")).to_contain_text(
         "This question can't be withdrawn. A manager has already answered it."
     )

@@ -41,7 +41,7 @@ def test_reading_controls_act_at_once_and_are_kept_for_the_person(
     with page.expect_response(lambda response: response.url.endswith("/profile")):
         panel.get_by_role("slider", name="Size").fill("22")
         panel.get_by_role("slider", name="Line width").fill("50")
-        panel.get_by_role("slider", name="Line height").fill("2")
+        panel.get_by_role("slider", name="Line spacing").fill("2")
         panel.get_by_label("Typeface").select_option("sans")
         panel.get_by_label("Query words").select_option("tint")
     for screen in (PHONE, DESKTOP):
@@ -81,7 +81,7 @@ def test_reading_controls_that_were_kept_are_reset_and_the_reset_is_undone_on_a_
     assert (kept["size"], kept["height"]) == (22, 44)
     assert kept["font"] != before["font"]
     page.get_by_label("Reading settings").tap()
-    height = page.get_by_role("slider", name="Line height")
+    height = page.get_by_role("slider", name="Line spacing")
     expect(height).to_have_value("2")
     page.get_by_role("button", name="Reset").tap()
     assert page.evaluate(STYLE) == before
@@ -112,7 +112,7 @@ def test_the_line_at_the_top_stays_there_while_the_controls_are_moved(
     for _ in range(8):
         page.keyboard.press("ArrowRight")
     expect(size).to_have_value("25")
-    page.get_by_role("slider", name="Line height").fill("2.1")
+    page.get_by_role("slider", name="Line spacing").fill("2.1")
     page.get_by_label("Typeface").select_option("mono")
     there, now = page.evaluate(AT_THE_TOP)
     assert there == sentence

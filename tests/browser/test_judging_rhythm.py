@@ -135,7 +135,9 @@ def test_the_rhythm_stays_in_the_browser_and_a_break_is_offered_to_who_asked(
     judging = JudgingPage(page, campaign).open()
     line = page.locator("#rhythm")
     page.locator("#menu > summary").click()
-    expect(line).to_have_text("Today: 0. About 2.1 h per document, about 43 h to your target.")
+    expect(line).to_have_text(
+        "Today: 0 judged. About 2.1 h per document, about 43 h to your target."
+    )
     page.get_by_role("button", name="Settings and keys").click()
     with page.expect_response(lambda response: response.url.endswith("/profile")):
         page.get_by_label("Remind me to take a break").select_option("20")
@@ -145,7 +147,7 @@ def test_the_rhythm_stays_in_the_browser_and_a_break_is_offered_to_who_asked(
     judging.saved()
     page.locator("#menu > summary").click()
     expect(line).to_have_text(
-        "Today: 5, less than a minute on this device. About 2.1 h per document, about 32 h to your target."
+        "Today: 5 judged, less than a minute on this device. About 2.1 h per document, about 32 h to your target."
     )
     choices = Profile.objects.get(user=ada.user).choices
     assert choices["break_minutes"] == "20"

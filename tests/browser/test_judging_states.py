@@ -327,7 +327,9 @@ def test_late_answer_is_kept_as_extra_when_somebody_else_was_first_and_that_is_s
     Lease.objects.filter(membership=ada).update(expires_at=timezone.now() - timedelta(seconds=1))
     judge(make_annotator(campaign), 1)
     judging.press("4")
-    expect(judging.page.locator("[data-name=status]")).to_contain_text("Saved as extra")
+    expect(judging.page.locator("[data-name=status]")).to_contain_text(
+        "Saved as an extra judgement"
+    )
     photograph(judging.page, "kept-as-extra")
     assert [row.status for row in own_judgements(ada)] == ["extra"]
 
@@ -589,7 +591,7 @@ def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: 
     expect(practice).to_be_hidden()
     expect(label).to_have_text("Query (test 2 of 2)")
     judging.press("1")
-    expect(practice).to_contain_text("Not quite")
+    expect(practice).to_contain_text("Incorrect")
     expect(practice).to_contain_text("You: Wrong. Expected: Perfect.")
     expect(practice).to_contain_text("is what was asked for.")
     assert judging.page.evaluate(
@@ -611,7 +613,7 @@ def test_a_failed_qualification_is_explained_before_judging_is_paused(
     campaign, ada = make_practice(1)
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("1")
-    expect(judging.page.locator("#practice")).to_contain_text("0 of 1 correct. 1 were needed.")
+    expect(judging.page.locator("#practice")).to_contain_text("0 of 1 correct. You needed 1.")
     judging.press("Enter")
     judging.shows_state("paused")
 
@@ -623,15 +625,15 @@ def test_refused_answer_is_shown_with_its_reason_until_it_is_understood(
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     refusal = {
         "code": "lease_unknown",
-        "detail": "This pair was not assigned to you in this campaign.",
+        "detail": "This document was not assigned to you in this campaign.",
         "request": "8f3a2c",
     }
     judging.pretend("judgements", refusal, status=404, times=1)
     judging.judge("3")
     banner = judging.page.locator(".banner")
     expect(banner).to_contain_text(
-        "One answer was not accepted. “Exercise and blood sugar, part 1”, Partial: This pair was "
-        "not assigned to you in this campaign. (reference 8f3a2c)"
+        "One answer was not accepted. “Exercise and blood sugar, part 1”, Partial: This document "
+        "was not assigned to you in this campaign. (reference 8f3a2c)"
     )
     photograph(judging.page, "refused")
     judging.open()

@@ -108,7 +108,7 @@ def test_a_manager_tries_the_page_from_the_terms_to_the_end_and_nothing_is_store
     judging.judge_all("1")
     judging.shows_state("done")
     expect(judging.panel).to_contain_text(
-        "You judged 7 documents, as annotators will. Nothing was saved."
+        "You judged 7 documents in this trial. Nothing was saved."
     )
     photograph(page, "trial-over")
     expect(page.locator("#place")).to_be_empty()

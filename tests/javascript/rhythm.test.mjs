@@ -28,20 +28,24 @@ test("no pace is told of fewer than five documents, and what is left only where 
       judged: 4,
       target: 10,
     }),
-    "Today: 4. Your pace is shown after 5 documents.",
+    "Today: 4 judged. Your pace is shown after 5 documents.",
   );
   const paces = [10000, 20000, 30000, 40000, 50000];
   assert.equal(
     sentence({ paces, today: 5, judged: 5, target: 25 }),
-    "Today: 5. About 30 s per document, about 10 min to your target.",
+    "Today: 5 judged. About 30 s per document, about 10 min to your target.",
   ); // 20 x 30 s
   assert.equal(
+    sentence({ paces, today: 5, judged: 5, target: 6 }),
+    "Today: 5 judged. About 30 s per document, about 1 min to your target.",
+  ); // never "about less than a minute"
+  assert.equal(
     sentence({ paces, today: 5, judged: 5, target: null }),
-    "Today: 5. About 30 s per document.",
+    "Today: 5 judged. About 30 s per document.",
   );
   assert.equal(
     sentence({ paces, today: 5, judged: 30, target: 25 }),
-    "Today: 5. About 30 s per document.",
+    "Today: 5 judged. About 30 s per document.",
   );
 });
 
@@ -115,7 +119,7 @@ test("the time of today is the sum of its judgements, and starts again the next 
   for (let n = 0; n < 16; n += 1) rhythm.judged(45000);
   assert.equal(
     sentence({ paces: [], activeToday: rhythm.activeToday, today: 16 }),
-    "Today: 16, 12 min on this device. Your pace is shown after 5 documents.",
+    "Today: 16 judged, 12 min on this device. Your pace is shown after 5 documents.",
   ); // 16 x 45 s
   now += 24 * 3600000;
   assert.equal(rhythm.activeToday, 0);

@@ -109,7 +109,9 @@ def resume_skipped_pair(
         if Judgement.objects.filter(membership=locked, pair_id=pair_id, current=True).exists():
             raise AnswerRefused(
                 "already_judged",
-                _("You have already judged this document. You can change it under My judgements."),
+                _(
+                    "You have already judged this document. You can change it under “My judgements”."
+                ),
                 409,
             )
         if not Skip.objects.filter(membership=locked, pair_id=pair_id).exists():

@@ -127,7 +127,7 @@ def submit_judgement(
         served = next((own for own in opening.leases if own.token == lease), None)
         if served is None:
             raise AnswerRefused(
-                "lease_unknown", _("This pair was not assigned to you in this campaign."), 404
+                "lease_unknown", _("This document was not assigned to you in this campaign."), 404
             )
         old = None
         if opening.judged is not None:
@@ -360,7 +360,7 @@ def skip_pair(annotator: Membership, *, lease: uuid.UUID, now: datetime | None =
         served = Lease.objects.select_for_update().filter(token=lease, membership=annotator).first()
         if served is None:
             raise AnswerRefused(
-                "lease_unknown", _("This pair was not assigned to you in this campaign."), 404
+                "lease_unknown", _("This document was not assigned to you in this campaign."), 404
             )
         if served.state == Lease.State.LIVE:
             slots.end_leases([served], Lease.State.RELEASED, now)
@@ -422,14 +422,14 @@ def judgement_message(judgement: Judgement, pair: Pair) -> str:
         return _("Saved, but it was too fast to count. Take your time.")
     if judgement.status == Judgement.Status.EXTRA and judgement.late:
         return _(
-            "Saved as extra. The pair had been assigned to another annotator and is already complete."
+            "Saved as an extra judgement. The document had been assigned to another annotator and needs no more judgements."
         )
     if judgement.status == Judgement.Status.EXTRA:
-        return _("Saved as extra. The pair is already complete.")
+        return _("Saved as an extra judgement. The document needs no more judgements.")
     if judgement.status == Judgement.Status.EXCLUDED:
         return _("Saved, but you no longer take part in this campaign.")
     if judgement.status == Judgement.Status.CANNOT:
-        return _("Saved as “cannot judge”. Others will be asked.")
+        return _("Saved as “cannot judge”. Other annotators will get this document.")
     if judgement.late:
         return _("Saved. It arrived late, but it still counts.")
     return _("Saved.")
@@ -494,7 +494,7 @@ def _check_answer(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[i
     spans: list[list[int]] = []
     if answer.spans:
         if campaign.spans == Campaign.Spans.OFF:
-            raise AnswerRefused("spans_off", _("Passages are not marked in this campaign."))
+            raise AnswerRefused("spans_off", _("Passages can't be marked in this campaign."))
         document = pair.entry.document
         try:
             spans = merge_spans(
@@ -504,7 +504,7 @@ def _check_answer(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[i
         except ValueError as error:
             raise AnswerRefused(
                 "span_outside",
-                _("Marked text is outside the document: %(reason)s.") % {"reason": error},
+                _("A marked passage is outside the document: %(reason)s.") % {"reason": error},
             ) from None
     required = (
         campaign.spans == Campaign.Spans.REQUIRED
@@ -514,7 +514,7 @@ def _check_answer(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[i
     if required and not spans:
         name = next(grade["name"] for grade in campaign.scale if grade["value"] == answer.grade)
         raise AnswerRefused(
-            "span_required", _("Mark the text that makes it %(grade)s.") % {"grade": name}
+            "span_required", _("Mark the passage that makes it %(grade)s.") % {"grade": name}
         )
     return spans
 
@@ -531,7 +531,7 @@ def _check_in_time(campaign: Campaign, moment: datetime, now: datetime) -> bool:
     """Return whether the answer arrived in the grace period after the end, for a judgement made
     before it. Raises Refused if it is too late."""
     if campaign.state == Campaign.State.DRAFT:
-        raise AnswerRefused("draft", _("The campaign is not open yet."), 409)
+        raise AnswerRefused("draft", _("This campaign is not open yet."), 409)
     ends = [
         (campaign.deadline, "deadline_passed", _("The deadline had passed when this was judged."))
     ]

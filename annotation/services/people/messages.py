@@ -141,7 +141,7 @@ def _make_reminder(
         parts = [
             _("Hello %(name)s,") % {"name": member.user.get_username()},
             text,
-            " ".join([*said, _("Your page:")]),
+            " ".join([*said, _("Judging page:")]),
             f"{address.rstrip('/')}{reverse('judge', args=[campaign.slug])}",
             _(
                 "A manager of the campaign “%(campaign)s” sent this email. Your pseudonym there is %(pseudonym)s."

@@ -73,7 +73,7 @@ def _create_account(identity: InstitutionIdentity) -> User:
     except ValidationError:
         raise PeopleError(
             _(
-                "Your institution sent a name or an email address that an account can't have. Contact an administrator of this installation."
+                "Your institution sent a name or an email address that is not valid for an account. Contact an administrator of this installation."
             )
         ) from None
     if not name or len(name) > 150:
@@ -95,7 +95,7 @@ def _create_account(identity: InstitutionIdentity) -> User:
             get_profile(user)
     except IntegrityError:
         # another user with that name, or the same user in another window, came at the same time
-        raise PeopleError(f"{taken} {_('Or try again.')}") from None
+        raise PeopleError(_("Another sign-in with this name was in progress. Try again.")) from None
     log.warning("%s has an account through %s", user, settings.INSTITUTION)
     return user
 

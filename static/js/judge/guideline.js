@@ -168,7 +168,7 @@ export function explain(
               total,
             },
           )
-        : t("{right} of {total} correct. {needed} were needed.", {
+        : t("{right} of {total} correct. You needed {needed}.", {
             right: nRight,
             total,
             needed,
@@ -181,7 +181,7 @@ export function explain(
         ? grade === gold
           ? t("Correct")
           : t("Counts as correct")
-        : t("Not quite"),
+        : t("Incorrect"),
     );
   const ranges = view
     ? decisive(explanation, view.stored.text).flatMap(([start, end]) =>

@@ -19,13 +19,13 @@ const STATUS = {
     "warn",
     t("extra"),
     t(
-      "Another annotator had already completed this pair. Kept but not counted.",
+      "This document already had enough judgements. Saved, but not counted.",
     ),
   ],
   "too fast": [
     "warn",
     t("too fast"),
-    t("Faster than the campaign's minimum time. Kept but not counted."),
+    t("Faster than the campaign's minimum time. Saved, but not counted."),
   ],
 };
 

@@ -72,7 +72,7 @@ export function outcome(
   if (afterDeadline)
     say({
       text: t(
-        "{document}: saved. It was judged before the deadline, arrived later and is marked as late.",
+        "{document} is saved. You judged it before the deadline, but it arrived later and is marked as late.",
         { document: what },
       ),
     });
@@ -110,7 +110,7 @@ export function expired({ banners }) {
   banners.show("expired", {
     tone: "warn",
     text: t(
-      "This document was open for a long time and has been assigned to someone else. Your answer counts if it is still needed. Otherwise it is kept as extra.",
+      "This document was open for a long time and has been assigned to someone else. Your answer counts if it is still needed. Otherwise it is saved as an extra judgement.",
     ),
   });
 }

@@ -16,7 +16,7 @@ const NO_SPANS = {
   undo: () => false,
   cancel: () => false,
   guide() {},
-  step: () => announce(t("Passages are not marked in this campaign.")),
+  step: () => announce(t("Passages can't be marked in this campaign.")),
 };
 
 /** Emits "painted" when a document is shown, and "marked" and "cursor" as in spans.js. */

@@ -10,7 +10,7 @@ const NAMES = {
   cannot: t("Cannot judge"),
   undo: t("Undo: reopen the last document"),
   note: t("Note"),
-  highlight: t("Toggle query words"),
+  highlight: t("Highlight query words"),
   find: t("Find in the document"),
   guidelines: t("Guidelines"),
   need: t("Information need"),
@@ -39,7 +39,7 @@ export const GROUPS = [
       [["enter"], t("Confirm the selected grade")],
       [
         ["shift", "1"],
-        t("Explain grade 1, with examples (likewise for the other grades)"),
+        t("Explain grade 1 with examples (same for other grades)"),
       ],
       [["control", "z"], t("Undo")],
       [["control", "enter"], t("Save the note and go back")],
@@ -65,7 +65,7 @@ export const GROUPS = [
       "span",
       [["↓", "↑"], t("Next or previous sentence while marking")],
       [["←", "→"], t("Move the end of the passage by a word")],
-      [["shift", "←", "→"], t("Move its start by a word")],
+      [["shift", "←", "→"], t("Move the start of the passage by a word")],
       "unspan",
     ],
   ],
@@ -235,7 +235,7 @@ export class Preferences {
               {
                 type: "button",
                 dataset: { remap: name },
-                "aria-label": t("Change the key of: {action}", {
+                "aria-label": t("Change the key for “{action}”", {
                   action: text,
                 }),
               },

@@ -51,9 +51,9 @@ export function reasons({ bar }) {
       make("span.name", {}, t("Back")),
     ),
   );
-  bar.say(t("Why can this not be judged?"));
+  bar.say(t("Why can't you judge this document?"));
   announce(
-    `${t("Why can this not be judged?")} ${REASONS.map(([, name], place) => `${place + 1}: ${name}`).join(", ")}. ${t("Esc returns to the grades.")}`,
+    `${t("Why can't you judge this document?")} ${REASONS.map(([, name], place) => `${place + 1}: ${name}`).join(", ")}. ${t("Esc returns to the grades.")}`,
   );
 }
 
@@ -111,7 +111,7 @@ export function choosing({ bar, isChoosing, key }) {
   bar.say(
     isChoosing
       ? t(
-          "{key} or Enter marks the passage. ↓ ↑ next or previous sentence, ← → move its end, Shift ← → its start, Esc stops.",
+          "{key} or Enter marks the passage. ↓ ↑ choose another sentence, ← → move the end, Shift ← → move the start. Esc cancels.",
           { key: label(key) },
         )
       : "",

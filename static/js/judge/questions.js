@@ -174,7 +174,7 @@ export class Questions {
     this.without = make(
       "p",
       {},
-      t("Questions are about a document. Ask when a document is shown."),
+      t("You can ask a question only while a document is shown."),
     );
     this.list = make("section", { "aria-label": t("Your questions") });
     const dialog = make(
@@ -363,11 +363,11 @@ export class Questions {
             {
               type: "button",
               onclick: undo,
-              "aria-label": t("Undo: withdraw the question about {document}", {
+              "aria-label": t("Withdraw the question about {document}", {
                 document: name,
               }),
             },
-            t("Undo"),
+            t("Withdraw"),
           ),
       " ",
       judgement

@@ -127,13 +127,13 @@ export class Review {
     });
     this.banners.show("review", {
       tone: "info",
-      text: `${grade === null ? t("You answered “{answer}” at {time}.", { answer: name, time }) : t("You judged this as {grade} at {time}.", { grade: name, time })} ${t("Press a grade to change it. The earlier grade is kept as a version.")}`,
+      text: `${grade === null ? t("You answered “{answer}” at {time}.", { answer: name, time }) : t("You judged this as {grade} at {time}.", { grade: name, time })} ${t("Press another grade to change it. The earlier one stays in your history.")}`,
       actions: [
         { label: t("Back to the current document"), action: "leave-review" },
       ],
     });
     announce(
-      `${t("Reopened.")} ${grade === null ? t("You answered {answer}.", { answer: name }) : t("You judged this as {grade}.", { grade: name })} ${t("Press a grade to change it, or Esc to go back.")}`,
+      `${t("Reopened.")} ${grade === null ? t("You answered {answer}.", { answer: name }) : t("You judged this as {grade}.", { grade: name })} ${t("Press another grade to change it, or Esc to go back.")}`,
     );
   }
 

@@ -37,15 +37,15 @@ const about = (ms) => {
 export function sentence({ paces, activeToday = 0, today, judged, target }) {
   const n = number(today ?? 0);
   const told = activeToday
-    ? t("Today: {n}, {time} on this device.", { n, time: about(activeToday) })
-    : t("Today: {n}.", { n });
+    ? t("Today: {n} judged, {time} on this device.", { n, time: about(activeToday) })
+    : t("Today: {n} judged.", { n });
   if (paces.length < FEWEST)
     return `${told} ${tn("Your pace is shown after {n} document.", "Your pace is shown after {n} documents.", FEWEST)}`;
   const pace = median(paces),
     left = target ? Math.max(0, target - judged) : 0;
   const each =
     pace < 90000 ? t("{n} s", { n: Math.round(pace / 1000) }) : about(pace);
-  return `${told} ${left ? t("About {each} per document, about {rest} to your target.", { each, rest: about(left * pace) }) : t("About {each} per document.", { each })}`;
+  return `${told} ${left ? t("About {each} per document, about {rest} to your target.", { each, rest: about(Math.max(left * pace, 60000)) }) : t("About {each} per document.", { each })}`;
 }
 
 export class Rhythm {

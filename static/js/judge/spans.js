@@ -308,7 +308,7 @@ export class Spans extends EventTarget {
         : sentenceAt(sentences, this.last) + 1,
     );
     announce(
-      `${this.#chosen()} ${t("Press Enter to mark this sentence, the down or up arrow for another one, Esc to stop.")}`,
+      `${this.#chosen()} ${t("Press Enter to mark this sentence, the down or up arrow to choose another one, or Esc to cancel.")}`,
     );
   }
 

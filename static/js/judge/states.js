@@ -85,7 +85,7 @@ const STATES = {
       ? {
           title: t("Trial finished"),
           text: [
-            `${tn("You judged one document, as annotators will.", "You judged {n} documents, as annotators will.", a.progress?.judged ?? 0)} ${t("Nothing was saved.")}`,
+            `${tn("You judged one document in this trial.", "You judged {n} documents in this trial.", a.progress?.judged ?? 0)} ${t("Nothing was saved.")}`,
           ],
           actions: [
             { label: t("View my judgements"), action: "history" },
@@ -237,7 +237,7 @@ const STATES = {
     title: t("Judging is open in another tab"),
     text: [
       t(
-        "You can judge in one tab at a time, so that no document is judged twice. Switching loses nothing.",
+        "You can judge in one tab at a time, so that no document is judged twice. Nothing is lost when you switch.",
       ),
     ],
     actions: [

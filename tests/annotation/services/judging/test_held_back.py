@@ -127,7 +127,7 @@ def test_who_has_judged_nothing_waits_for_the_documents_and_who_has_is_done():
     judge(ada, 1)
     done = assignment.refill_leases(ada, want=3).situation
     assert done.state == "done"
-    assert "2 pairs are waiting for their documents" in done.message
+    assert "2 documents have no text yet" in done.message
     waiting = assignment.refill_leases(bob, want=3).situation
     assert (waiting.state, waiting.details["without_documents"]) == ("nothing_now", 2)
     assert "Its manager has to import them" in waiting.message

@@ -47,10 +47,10 @@ def test_the_third_too_fast_judgement_pauses_and_says_why(campaign):
     ada = Membership.objects.select_related("campaign").get(pk=ada.pk)
     told = assignment.refill_leases(ada, want=1).situation
     assert told.state == "paused"
-    assert told.details["reason"].startswith("3 of your judgements were faster than")
+    assert told.details["reason"].startswith("You made 3 judgements faster than")
     with translation.override("de"):
         told = assignment.refill_leases(ada, want=1).situation
-    assert told.details["reason"].startswith("3 Ihrer Urteile waren schneller")
+    assert told.details["reason"].startswith("Sie haben 3 Urteile schneller abgegeben")
 
 
 def test_who_was_let_go_on_is_counted_anew(campaign):
