@@ -44,7 +44,9 @@ class CollectionForm(forms.Form):
         required=False,
         min_value=1,
         max_value=10**12,
-        help_text=_("Only if your files contain a part of the collection. Used in statistics."),
+        help_text=_(
+            "Needed only if your files contain part of the collection. Used in statistics."
+        ),
     )
     text_format = forms.ChoiceField(
         label=_("Text format"),
@@ -127,7 +129,7 @@ class RunForm(forms.ModelForm):
             "submitted_on": forms.DateInput(attrs={"type": "date"}),
             "description": forms.Textarea(attrs={"rows": 3}),
         }
-        labels = {"submitted_on": _("Date"), "baseline": _("Baseline of the organisers")}
+        labels = {"submitted_on": _("Date"), "baseline": _("Organisers' baseline")}
         help_texts = {"group": _("Group that submitted the run.")}
 
     def __init__(self, *args: Any, **named: Any) -> None:
@@ -183,21 +185,21 @@ class PoolForm(forms.Form):
             (
                 PoolKind.DEPTH.value,
                 _(
-                    "By rank: all first ranks, then all second ranks, down to the pool "
-                    "depth. For complete rankings of systems"
+                    "By rank: all pairs at rank 1, then rank 2, down to the pool depth. Best "
+                    "for complete rankings of systems"
                 ),
             ),
             (
                 PoolKind.ORDERED.value,
                 _(
-                    "Most likely relevant first: batches of probably relevant pairs. For "
+                    "Most likely relevant first: batches of probably relevant pairs. Best for "
                     "training data, recall bases and systematic reviews"
                 ),
             ),
             (
                 PoolKind.SAMPLED.value,
                 _(
-                    "Random sample: pairs drawn with known probabilities. For comparing "
+                    "Random sample: pairs drawn with known probabilities. Best for comparing "
                     "systems with fewer judgements"
                 ),
             ),
@@ -311,10 +313,10 @@ class PoolForm(forms.Form):
 
 class StageForm(forms.Form):
     percent = forms.FloatField(
-        label=_("Draw up to (% of the pool)"),
+        label=_("Target share (% of the pool)"),
         min_value=0.01,
         max_value=100,
-        help_text=_("Percentage of the pool. Pairs drawn so far stay in the sample."),
+        help_text=_("Pairs drawn so far count towards this share and stay in the sample."),
     )
 
 

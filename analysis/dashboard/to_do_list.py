@@ -409,7 +409,7 @@ def _random_like_items(
 
 def _describe_sign(one: RandomLikeAnnotator) -> str:
     says = {
-        AGAINST_OTHERS: _("%(pseudonym)s grades opposite to the others"),
+        AGAINST_OTHERS: _("%(pseudonym)s grades opposite to other annotators"),
         AT_CHANCE: _("%(pseudonym)s agrees with others no better than chance"),
         GOLD_AT_CHANCE: _("%(pseudonym)s answers gold questions no better than chance"),
     }

@@ -539,7 +539,7 @@ EXPORTS = {
         Export(
             "qrels-binary",
             "Qrels, relevant or not",
-            "Each judgement is first made relevant or not relevant, then one label per pair.",
+            "Each judgement is first reduced to relevant or not relevant. One label per pair.",
             "qrels-binary.txt",
             TEXT,
             _qrels_writer("binary"),
@@ -713,7 +713,7 @@ EXPORTS = {
         Export(
             "rank-eval",
             "Ranking evaluation request",
-            "For Elasticsearch and OpenSearch. Replace the query by yours.",
+            "For Elasticsearch and OpenSearch. Replace the query with your own.",
             "rank-eval.json",
             JSON,
             _write_rank_eval,

@@ -138,7 +138,7 @@ def rank_history_table(answer: Mapping[str, Any]) -> Table:
     rows: list[list[Cell]] = [
         [one["tag"], *(column[k] for column in columns)] for k, one in enumerate(answer["systems"])
     ]
-    note = "By the last version of each judgement. " + "; ".join(
+    note = "Based on the latest revision of each judgement. " + "; ".join(
         f"{100 * check['share']:.0f}%: {check['judgements']:,} judgements, {check['topics']:,} topics with a label"
         for check in checks
     )

@@ -354,7 +354,8 @@ ALL_KINDS = (
                 "topic_groups",
                 "Groups of topics",
                 "rows",
-                hint="A file of topic and group, tab-separated. Each group is also compared separately.",
+                hint="A tab-separated file with the columns topic and group. Each group is "
+                "also compared separately.",
             ),
             *(*EVALUATION, "rank_model"),
         ),

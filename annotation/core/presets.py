@@ -108,7 +108,7 @@ PRESETS = {
             "tripjudge",
             "Graded, three judgements",
             "Four grades, majority vote, full documents. For collections that others will use.",
-            "as TripJudge (Althammer et al. 2022)",
+            "as in TripJudge (Althammer et al. 2022)",
             {
                 "scale": FOUR_GRADES,
                 "min_relevant": 2,
@@ -123,8 +123,9 @@ PRESETS = {
         Preset(
             "fira",
             "Graded with marked passages",
-            "Four grades. Annotators mark the words that answer. Slower, and easier to check.",
-            "as FiRA (Hofstätter et al. 2020)",
+            "Four grades. Annotators mark the words that answer the query. Slower, but easier "
+            "to check.",
+            "as in FiRA (Hofstätter et al. 2020)",
             {
                 "scale": FOUR_GRADES,
                 "min_relevant": 2,
@@ -139,7 +140,7 @@ PRESETS = {
             "trec",
             "One judgement per pair",
             "Four grades, long blocks of one topic. Fast, and consistent within a topic.",
-            "as the TREC 2019 Deep Learning track (Craswell et al. 2020)",
+            "as in the TREC 2019 Deep Learning track (Craswell et al. 2020)",
             {
                 "scale": TREC_GRADES,
                 "min_relevant": 2,
@@ -154,7 +155,7 @@ PRESETS = {
             "binary",
             "Relevant or not",
             "Two grades, three judgements, so that there is always a majority. For a quick comparison.",
-            "as the first TREC qrels",
+            "as in the first TREC qrels",
             {
                 "scale": TWO_GRADES,
                 "min_relevant": 1,

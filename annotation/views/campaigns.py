@@ -65,7 +65,7 @@ def index(request: SignedInRequest) -> HttpResponse:
             memberships__user=request.user, memberships__role=Membership.Role.MANAGER
         )
     states = [(value, str(label)) for value, label in Campaign.State.choices]
-    state = RowFilter("state", _("State"), states, lambda rows, value: rows.filter(state=value))
+    state = RowFilter("state", _("Status"), states, lambda rows, value: rows.filter(state=value))
     shown = ListPage(
         request,
         mine,

@@ -99,7 +99,7 @@ KIND_NAMES = {
 }
 KIND_NOTES = {
     PoolKind.DEPTH: gettext_lazy(
-        "Top ranks first, for all topics. Scores are comparable down to every complete rank."
+        "Top ranks first, for all topics. Scores are comparable down to the last complete rank."
     ),
     PoolKind.ORDERED: gettext_lazy(
         "Finds relevant documents sooner. Scores are comparable only when all pairs are judged."

@@ -95,7 +95,9 @@ def _recognise_kind(upload: Upload) -> tuple[str, bool, list[str]]:
         )
         raise Refused(says % {"upload": upload.name, "way_out": CHOOSE_KIND_HINT})
     if not taken:
-        says = _("%(upload)s looks like %(kind)s: %(elsewhere)s; or %(way_out)s")
+        says = _(
+            "%(upload)s looks like %(kind)s: %(elsewhere)s. If it is something else, %(way_out)s"
+        )
         kind = guessed.kinds[0]
         raise Refused(
             says

@@ -118,7 +118,9 @@ def check_new_topics(collection: Collection, topics_read: Sequence[TopicRecord],
     if known and all(known.get(topic.topic) == topic.text for topic in topics_read):
         raise Refused(_("all topics in %(name)s have already been imported") % {"name": name})
     if len(known) + len(topics_read) > MAX_TOPICS:
-        says = _("a collection can have at most %(most)s topics; this file would make it %(n)s")
+        says = _(
+            "a collection can have at most %(most)s topics; with this file it would have %(n)s"
+        )
         raise Refused(says % {"most": f"{MAX_TOPICS:,}", "n": f"{len(known) + len(topics_read):,}"})
     problems = [
         FileProblem(

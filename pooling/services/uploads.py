@@ -86,9 +86,9 @@ def check_upload_size(n_bytes: int, user: Any) -> None:
         waiting = Upload.objects.filter(created_by=user).aggregate(n=Sum("n_bytes"))["n"] or 0
         if waiting + n_bytes > settings.WAITING_BYTES_PER_PERSON:
             says = _(
-                "your undecided uploads have %(waiting)s bytes, with this file %(whole)s; "
-                "the maximum per user is %(most)s (ASSAY_MAX_WAITING_MB). Import or discard "
-                "some of them first"
+                "your undecided uploads have %(waiting)s bytes, %(whole)s with this file; the "
+                "maximum per user is %(most)s (ASSAY_MAX_WAITING_MB). Import or discard some "
+                "of them first"
             )
             figures = {
                 "waiting": waiting,
@@ -220,9 +220,9 @@ OTHER_KIND_HINTS = {
     FileKind.CLICKS: "import it as qrels, with labels made from the clicks?",
     FileKind.LLM_LABELS: gettext_lazy("import them on the page LLM judges of a campaign"),
     FileKind.LEADERBOARD: gettext_lazy("upload the runs, and Assay computes their scores"),
-    FileKind.NUGGETS: gettext_lazy("Assay does not read it yet"),
-    FileKind.RUBRICS: gettext_lazy("Assay does not read it yet"),
-    FileKind.ANSWERS: gettext_lazy("Assay does not read it yet"),
+    FileKind.NUGGETS: gettext_lazy("Assay can't read this format yet"),
+    FileKind.RUBRICS: gettext_lazy("Assay can't read this format yet"),
+    FileKind.ANSWERS: gettext_lazy("Assay can't read this format yet"),
 }
 """Hints for files that a collection does not import."""
 IMPORT_COMMANDS = {

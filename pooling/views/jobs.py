@@ -23,7 +23,7 @@ def index(request: HttpRequest) -> HttpResponse:
         permissions.visible_jobs(request).select_related("collection", "created_by").distinct()
     )
     state = RowFilter(
-        "state", _("State"), Job.State.choices, lambda rows, value: rows.filter(state=value)
+        "state", _("Status"), Job.State.choices, lambda rows, value: rows.filter(state=value)
     )
     page = ListPage(
         request,

@@ -67,7 +67,7 @@ def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
             "priority": ("stage" if pool.is_staged else "priority", "position"),
         },
         choices=[
-            RowFilter("show", _("Which"), words, lambda rows, value: rows.filter(which[value]))
+            RowFilter("show", _("Show"), words, lambda rows, value: rows.filter(which[value]))
         ],
         per_page=10,
         part="pairs",

@@ -49,7 +49,7 @@ def topics_page(request: HttpRequest, collection: Collection, counts: dict[str, 
             "query": "text",
             "state": ("removed_reason", "proposal", "position"),
         },
-        choices=[RowFilter("show", _("State"), states, topic_selectors.filter_by_state)],
+        choices=[RowFilter("show", _("Status"), states, topic_selectors.filter_by_state)],
     )
 
 

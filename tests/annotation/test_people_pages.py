@@ -514,10 +514,9 @@ class TestHome:
 
     def test_an_empty_installation_says_how_to_begin(self, client, settings):
         settings.BEFORE_COMMANDS, settings.DATABASE_GIVEN = "", False
-        assert (
-            "<code>.venv/bin/python manage.py createsuperuser</code>"
-            in client.get("/").content.decode()
-        )
+        page = client.get("/").content.decode()
+        for command in ("createsuperuser", "demo"):
+            assert f"<code>.venv/bin/python manage.py {command}</code>" in page
 
     def test_its_command_names_the_data_folder_of_this_server(self, client, settings, monkeypatch):
         monkeypatch.setenv("ASSAY_DATA_DIR", "/srv/my data")

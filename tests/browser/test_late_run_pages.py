@@ -74,7 +74,7 @@ def test_a_late_run_comes_to_a_sampled_pool(settings, tmp_path: Path, signed_in_
     page.get_by_role("button", name="Preview extension").click()
     do_waiting()
     page.reload()
-    expect(page.get_by_text("would be drawn, in a separate stage")).to_be_visible()
+    expect(page.get_by_text("would be drawn in a separate stage")).to_be_visible()
     photograph(page, "sampled-late-preview")
     page.get_by_role("button", name="Extend pool").click()
     do_waiting()

@@ -55,7 +55,7 @@ def test_a_pool_is_sampled_previewed_built_and_drawn_on(collection, signed_in_pa
     assert (pool.kind, pool.parameters) == ("sampled", {"strata": "rank", "stages": [0.2, 0.4]})
     expect(page.get_by_role("heading", name="Stages", exact=True)).to_be_visible()
     photograph(page, "pool-sampled")
-    page.get_by_label("Draw up to (% of the pool)").fill("60")
+    page.get_by_label("Target share (% of the pool)").fill("60")
     page.get_by_role("button", name="Draw stage").click()
     do_waiting()
     page.reload()

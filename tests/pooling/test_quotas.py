@@ -80,7 +80,7 @@ def test_uploads_of_one_person_wait_up_to_so_many_bytes(settings, tmp_path):
     )
     with pytest.raises(
         jobs.Refused,
-        match="your undecided uploads have 60 bytes, with this file 101; the maximum per user is 100",
+        match="your undecided uploads have 60 bytes, 101 with this file; the maximum per user is 100",
     ):
         uploads.store_upload(
             collection, kind="run", file=ContentFile(b"x" * 41), name="b.run", user=ada

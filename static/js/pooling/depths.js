@@ -46,7 +46,7 @@ function ready(form) {
   });
   depth.addEventListener("input", () => {
     const known = depth.value >= 1 && depth.value <= pairs.length;
-    if (!known) says.textContent = t("Not counted at this depth.");
+    if (!known) says.textContent = t("Not calculated for this depth.");
     if (!known) return;
     slider.value = depth.value;
     draw();

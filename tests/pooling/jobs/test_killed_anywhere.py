@@ -191,4 +191,4 @@ def test_a_page_says_what_became_of_a_job_whose_worker_ended(full, client, manag
     Job.objects.filter(pk=job.pk).update(heartbeat=timezone.now(), attempt=2)
     assert "Restarted after an interruption (attempt 2 of 3)" in client.get(page).content.decode()
     Job.objects.filter(pk=job.pk).update(state="done")
-    assert "Finished at attempt 2." in client.get(page).content.decode()
+    assert "Finished on attempt 2." in client.get(page).content.decode()

@@ -131,7 +131,7 @@ def test_half_of_the_lines_are_enough_to_tell_the_mistakes_of_the_others(
         ),
         (
             b'{"qid": "1", "query": "how long", "nuggets": [{"text": "ten days"}]}\n',
-            "looks like a file of nuggets: Assay does not read it yet",
+            "looks like a file of nuggets: Assay can't read this format yet",
         ),
     ],
 )

@@ -121,7 +121,7 @@ def test_files_of_unknown_topics_are_not_offered_to_be_imported_at_once(
     bring_in(collection, "run", "x Q0 a 1 9 B\n", mode="careful", user=manager)
     page = " ".join(client.get(address).content.decode().split())
     assert (
-        'button small quiet" name="action" value="import" data-confirm="Some of these files don’t seem'
+        'button small quiet" name="action" value="import" data-confirm="Some of these files may not match'
         in page
     )
 
