@@ -23,14 +23,14 @@ def complete_options(command: FileCommand, given: Mapping[str, Any]) -> dict[str
     """
     declared = declared_arguments(command)
     if unknown := [name for name in given if name not in declared]:
-        raise TypeError(f"unknown option {unknown[0]!r}")
+        raise TypeError(f"unknown option {unknown[0]!r}; choose from {', '.join(declared)}")
     missing = [
         name
         for name, action in declared.items()
         if name not in given and action.required and action.nargs not in ("?", "*")
     ]
     if missing:
-        raise TypeError(f"missing {', '.join(missing)}")
+        raise TypeError(f"missing options: {', '.join(missing)}")
     return {
         name: read_value(action, given[name]) if name in given else default_value(action)
         for name, action in declared.items()

@@ -71,7 +71,9 @@ def list_column_names(frame: Any) -> list[str]:
     elif hasattr(frame, "column_names"):
         names = frame.column_names
         if isinstance(names, Mapping):
-            raise BadInput(f"a dataset of {', '.join(names)}, expected one of them")
+            raise BadInput(
+                f"a dataset with several tables ({', '.join(names)}), expected one of them"
+            )
     return [str(name) for name in names]
 
 
@@ -94,7 +96,9 @@ def to_numbers(values: Iterable[Any], what: str) -> list[float]:
         except (TypeError, ValueError):
             as_floats.append(math.nan)
         if not math.isfinite(as_floats[-1]):
-            raise BadInput(f"{what}: row {row} has {value} instead of a number")
+            raise BadInput(
+                f"{what}: {value} in row {row} is not a number, expected a finite number"
+            )
     return as_floats
 
 
@@ -200,8 +204,8 @@ def get_run_tag(value: Any) -> str:
     )
     if len(tags) > 1:
         raise BadInput(
-            f"a data frame with {len(tags)} runs ({', '.join(tags[:3])} ...), expected one: hand "
-            f"over {{tag: rows of this run}}"
+            f"a data frame with {len(tags)} runs ({', '.join(tags[:3])} ...), expected one; pass "
+            f"{{tag: rows of this run}} instead"
         )
     return tags[0] if tags else "run"
 

@@ -227,7 +227,7 @@ def comment_lines(
         )
     if is_sampled(campaign):
         yield (
-            f"{SAMPLED_MARK}: pairs were drawn with unequal chances; scores are estimated "
+            f"{SAMPLED_MARK}: pairs were drawn with unequal probabilities; scores are estimated "
             f"from the five-column file, which has the strata\n"
         )
     if half := describe_order(campaign):

@@ -114,9 +114,7 @@ def plan(
     tags = next(iter(scored.values())).tags
     shown = [tag for tag in options.show.split(",") if tag] or tags
     if unknown := [tag for tag in shown if tag not in tags]:
-        raise BadInput(
-            f"no run is called {', '.join(unknown)} (--show); choose from {', '.join(tags)}"
-        )
+        raise BadInput(f"--show: unknown runs {', '.join(unknown)}; choose from {', '.join(tags)}")
     work = make_chunks(trials=options.trials, seed=seed)
     pieces = [(name, chunk) for name in scored for chunk in work]
 
@@ -155,7 +153,7 @@ def refuse_names(names: Sequence[str]) -> None:
     """Raise BadInput if two conditions have the same name, or one has the name of another part of
     the result."""
     if twice := [name for i, name in enumerate(names) if name in names[:i]]:
-        raise BadInput(f"two conditions are called {twice[0]}")
+        raise BadInput(f"two conditions are called {twice[0]}; rename one")
     if taken := [name for name in names if name in RESERVED_NAMES]:
         raise BadInput(
             f"condition name {taken[0]} is reserved for a part of the output, expected another name"

@@ -40,7 +40,7 @@ def parse_rates(text: str) -> tuple[float, ...]:
         or list(values) != sorted(set(values))
     ):
         raise ArgumentTypeError(
-            f"{text!r} are not ascending rates of at least 0, separated by commas, such as 0.04,0.30"
+            f"{text!r} is not a comma-separated list of ascending rates from 0, such as 0.04,0.30"
         )
     return values
 
@@ -109,12 +109,16 @@ def read_log(
     source: Source = path if again else peeked  # type: ignore[assignment]
     if not detect_ubi(head):
         if ubi_queries or min_dwell:
-            raise BadInput("--ubi-queries and --min-dwell are for UBI events")
+            raise BadInput(
+                f"{path} does not contain UBI events, so --ubi-queries and --min-dwell do not apply"
+            )
         if queries:
             return read_tripclick(source, queries=queries)
         return read_clicks(source, shown=shown)
     if shown:
-        raise BadInput("--shown is for tables of clicks; UBI events include what was shown")
+        raise BadInput(
+            f"{path} contains UBI events, which include the rankings shown; omit --shown"
+        )
     topics = map_queries_to_topics(queries) if queries else None
     counts = read_ubi(source, queries=ubi_queries, topics=topics, min_dwell=min_dwell)
     return counts if queries else replace(counts, topics=_make_topic_ids(counts.topics))
@@ -125,9 +129,7 @@ def _make_topic_ids(queries: list[str]) -> list[str]:
     ids = ["_".join(query.split()) for query in queries]
     if len(set(ids)) < len(ids):
         twice = next(one for k, one in enumerate(ids) if one in ids[:k])
-        raise BadInput(
-            f"two queries have the topic ID {twice}; give a file of topics with --queries"
-        )
+        raise BadInput(f"two queries have the topic ID {twice}; give a topic file with --queries")
     return ids
 
 
@@ -189,7 +191,9 @@ class Command(FileCommand):
         **given: Any,
     ) -> Values:
         if shown and queries:
-            raise BadInput("--shown and --queries are for two forms of logs, expected one of them")
+            raise BadInput(
+                "--shown and --queries belong to different log formats; give only one of them"
+            )
         try:
             options = Options.of(given)
         except ValueError as error:

@@ -79,7 +79,9 @@ def compute(
     """
     about, related = about or {}, related or {}
     if unknown := [name for name in related if name not in labels]:
-        raise BadInput(f"--related {unknown[0]}: no LLM judge has this name")
+        raise BadInput(
+            f"--related: unknown LLM judge {unknown[0]}; choose from {', '.join(labels)}"
+        )
     packed = [pack_run(run, pool.index) for run in runs]
     result: Values = {}
     for name, qrels in labels.items():

@@ -69,7 +69,7 @@ DECIDING_TESTS = {"max": "randomisation", "none": "t", "bonferroni": "t", "holm"
 """The test that determines which systems differ, by correction."""
 FAILED = 1
 """Exit status if a condition of --fail-on is met."""
-MIN_RUNS = "there is only one run, expected at least two"
+MIN_RUNS = "there is only one run; a comparison needs at least two"
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def compute(
 
 def check_options(options: Options) -> None:
     if options.rank_model:
-        raise BadInput("--rank-model is for sampled pools (--sampled)")
+        raise BadInput("--rank-model is only for sampled pools; add --sampled")
     try:
         refuse_estimates(options.measures)
     except UnknownMeasure as error:
@@ -294,7 +294,8 @@ def plan_conditions(
         return replace(options, measures=measures, against=against)
     if baselines != {options.against}:
         raise BadInput(
-            f"--against {options.against}, but --fail-on compares with {', '.join(sorted(baselines))}"
+            f"--against is {options.against}, but --fail-on compares with "
+            f"{', '.join(sorted(baselines))}; give the same run, or omit --against"
         )
     return replace(options, measures=measures)
 

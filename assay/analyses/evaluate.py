@@ -217,7 +217,7 @@ class Command(ByTopicGroup, CampaignCommand):
                 "--only-topics needs judged qrels; the probabilities of a sampled pool are those of all its topics"
             )
         if options.rank_model and not sampled:
-            raise BadInput("--rank-model is only for sampled pools (--sampled)")
+            raise BadInput("--rank-model is only for sampled pools; add --sampled")
         if sampled:
             files = dict(map(parse_named_file, [judged, *qrels]))
             if len(files) <= len(qrels):

@@ -128,12 +128,10 @@ def dated(submitted: Sequence[BoardRow], first: FirstRanks, warn: Warn) -> list[
     rows: dict[str, BoardRow] = {}
     for row in submitted:
         if row.tag in rows:
-            raise BadInput(f"--metadata: duplicate run {row.tag}")
+            raise BadInput(f"--metadata: duplicate run {row.tag}, expected one row per run")
         rows[row.tag] = row
     if absent := [tag for tag in first.tags if tag not in rows]:
-        raise BadInput(
-            f"--metadata: no line for the run{'s' if len(absent) > 1 else ''} {', '.join(absent)}"
-        )
+        raise BadInput(f"--metadata: no row for {', '.join(absent)}, expected one row per run")
     if unknown := sorted(set(rows) - set(first.tags)):
         warn(
             f"--metadata: {format_count(len(unknown), 'run', 'is', 'are')} not among the run "
@@ -149,7 +147,10 @@ def select_entries(entries: list[BoardEntry], options: Options) -> list[BoardEnt
     """Return the entries that count, with the organisers' baselines marked."""
     named = {tag for tag in options.baselines.split(",") if tag}
     if unknown := named - {one.tag for one in entries}:
-        raise BadInput(f"no run is called {', '.join(sorted(unknown))} (--baselines)")
+        raise BadInput(
+            f"--baselines: unknown runs {', '.join(sorted(unknown))}; "
+            f"choose from {', '.join(one.tag for one in entries)}"
+        )
     kept = [replace(one, is_baseline=one.is_baseline or one.tag in named) for one in entries]
     until = options.until.replace("/", "-")
     return [one for one in kept if not until or one.date[:10] <= until]
@@ -181,7 +182,8 @@ def compared_chain(
     family = options.family_size or len(own)
     if family < len(own):
         raise BadInput(
-            f"--family-size {family} is too small: the chain alone has {len(own)} comparisons"
+            f"--family-size {family} is less than the {len(own)} comparisons of the chain, "
+            f"expected at least {len(own)}"
         )
     verdicts = dict(
         zip(
@@ -414,7 +416,9 @@ class Command(ByTopicGroup, CampaignCommand):
     ) -> Values:
         if scores is not None:
             if qrels is not None:
-                raise BadInput("--scores FILE replaces QRELS and RUN; give one or the other")
+                raise BadInput(
+                    "--scores FILE cannot be combined with QRELS and RUN; give one or the other"
+                )
             rows = read_leaderboard(
                 scores, required=("tag", "date", "score"), score_column=score_column
             )

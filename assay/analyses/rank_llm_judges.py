@@ -151,9 +151,9 @@ def tables(result: Values) -> list[Table]:
         "why undefined",
     ]
     note = (
-        "Effective sample-size gain with its 95% CI: with a gain of 1.5, 100 human judgements tell "
-        "as much as 150 without labels of every pair by the LLM judge. The gain holds only for "
-        "prediction-powered inference (compare_llm_judges). LLM labels alone are no verdict, and an "
+        "Effective sample-size gain with its 95% CI: with a gain of 1.5, 100 human judgements give "
+        "the same precision as 150 without labels of every pair by the LLM judge. The gain holds only for "
+        "prediction-powered inference (`assay llm compare`). LLM labels alone are no verdict, and an "
         "LLM judge must not judge a system that was built on it."
     )
     return [Table("judges", "Gain by LLM judges", header, rows, note)]

@@ -65,7 +65,7 @@ def compute(
     """
     kept = submissions_until(rows, institutions=institutions or {}, until=options.until)
     if not kept:
-        raise BadInput(f"there are no submissions until {options.until}")
+        raise BadInput(f"no submission is dated {options.until} or earlier (--until)")
     tags, _ = make_tags_distinct(row.tag for row in kept)
     submissions = [
         Submission(

@@ -95,7 +95,8 @@ def compute(
     highest = options.max_grade or max(int(qrels.grades.max(initial=0)), 1)
     if highest < int(qrels.grades.max(initial=0)):
         raise BadInput(
-            f"--max-grade {highest}, but the qrels have the grade {int(qrels.grades.max())}"
+            f"--max-grade {highest} is below the highest grade of the qrels, expected at least "
+            f"{int(qrels.grades.max())}"
         )
     tops = read_topic_tops(run, qrels, required_depth(measures))
     cutoff = find_cutoff(measures)

@@ -135,7 +135,10 @@ def _iterate_tar_entries(stream: PeekableStream) -> Iterator[tuple[str, int, int
         if kind in (b"L", b"x"):
             if size > MAX_NAME_BYTES:
                 raise FormatError.single(
-                    stream.name, None, f"entry {number} has a name of {size} bytes", "shorter names"
+                    stream.name,
+                    None,
+                    f"entry {number} has a name of {size} bytes",
+                    f"at most {MAX_NAME_BYTES} bytes",
                 )
             content = _read_content(stream, size, number)
             long_name = (
@@ -294,7 +297,7 @@ def iterate_zip(
                         called,
                         None,
                         f"entry {number} has more than {MAX_DOCUMENT_BYTES} bytes",
-                        "smaller documents",
+                        "documents up to this size",
                     )
                 total += len(content)
                 if max_bytes is not None and total > max_bytes:

@@ -109,7 +109,7 @@ def read_bundle(
             raise FormatError.single(
                 called,
                 1,
-                "JSON of an unknown set",
+                "JSON in an unknown format",
                 'a Quepid book ("query_doc_pairs") or umbrela\'s JSONL ("candidates")',
             )
         _add_book(pairs, building)
@@ -161,13 +161,15 @@ class _BundleBuilder:
     def judge(self, line: int | None, place: str, pair: tuple[str, str], given: Any) -> None:
         text = str(given).strip().removesuffix(".0")
         if not re.fullmatch(r"[0-9]{1,4}", text):
-            self.mistakes.add(line, f"{place}: grade {given!r}", "a whole number from 0")
+            self.mistakes.add(
+                line, f"{place}: {given!r} is not a grade", "a whole number of at least 0"
+            )
         else:
             self.judged.setdefault(pair, []).append(int(text))
 
     def done(self, form: str, name: str) -> Bundle:
         if not self.pairs and not self.mistakes.count:
-            self.mistakes.add(None, "no pair", "at least one query with a document")
+            self.mistakes.add(None, "no pairs", "at least one query with a document")
         self.mistakes.raise_any()
         if undescribed := len({document for _, document in self.pairs} - set(self.documents)):
             self.counted[f"{format_count(undescribed, 'document', 'has', 'have')} no text"] = 1
@@ -304,13 +306,13 @@ def _add_umbrela(line: int, record: Any, building: _BundleBuilder) -> None:
     text = collapse_spaces(json_to_text(query.get("text") if isinstance(query, dict) else query))
     own = json_to_text(query.get("qid")).strip() if isinstance(query, dict) else ""
     if not text and not own:
-        building.mistakes.add(line, "a query without text", "a text")
+        building.mistakes.add(line, "a query without text", "the text of the query")
         return
     topic = building.names.of(text, own)
     if building.topics.setdefault(topic, TopicRecord(topic, text, line=line)).text != text:
         building.mistakes.add(
             line,
-            f"topic {topic} has another text than in line {building.topics[topic].line}",
+            f"topic {topic} has a different text than in line {building.topics[topic].line}",
             "one text per topic",
             text,
         )

@@ -238,7 +238,9 @@ def _check_row(
         and row.cells[rank].strip().isdigit()
         and len(row.cells[rank]) < 10
     ):
-        mistakes.add(row.line, f"rank {row.cells[rank]!r}", "a whole number", text)
+        mistakes.add(
+            row.line, f"rank {row.cells[rank]!r} is not a whole number", "a rank such as 1", text
+        )
     elif not all(row.cells[k].strip() for k in ids):
         mistakes.add(row.line, "an empty ID", "a session, a topic and a document", text)
     else:
@@ -289,8 +291,8 @@ def _read_one_file(path: Source, name: str | None, max_bytes: int | None) -> Cli
         if cells[clicked] not in ("0", "1") or not place:
             mistakes.add(
                 row.line,
-                f"rank {place}, clicked {cells[clicked]!r}",
-                "a rank from 1, and clicked 0 or 1",
+                f"invalid rank {place} or clicked {cells[clicked]!r}",
+                "a rank of at least 1, and clicked 0 or 1",
                 text,
             )
         elif cells[document] in ranking or place in ranking.values():
@@ -386,8 +388,8 @@ def _read_rankings(
         if cells[document] in ranking or (cells[topic], place) in places or not place:
             mistakes.add(
                 row.line,
-                f"rank 0, or duplicate document or rank for topic {cells[topic]}",
-                "one document per rank, from rank 1",
+                f"rank {place} of topic {cells[topic]} is 0, or its rank or document is a duplicate",
+                "one document per rank, starting from rank 1",
                 text,
             )
             continue

@@ -111,8 +111,8 @@ def read_documents(
         if len(document.document.encode("utf-8")) > 1024:
             mistakes.add(
                 document.line,
-                "a document ID of more than 1024 bytes",
-                "a shorter ID",
+                "the document ID is too long",
+                "at most 1024 bytes",
                 document.document,
             )
             continue
@@ -281,8 +281,8 @@ def _read_trec(stream: PeekableStream, mistakes: FileProblems) -> Iterator[Docum
                 raise FormatError.single(
                     mistakes.file,
                     begin,
-                    f"a document of more than {MAX_DOCUMENT_BYTES} characters",
-                    "shorter documents",
+                    "a document is too long",
+                    f"at most {MAX_DOCUMENT_BYTES} characters",
                 )
             if end is None:
                 break

@@ -176,18 +176,18 @@ def _read_row(
     date = _parse_date(cells.get("date", ""))
     if date is None or (not date and "date" in required):
         wrong.append(
-            (f"{cells.get('date', '')!r} is not a date", "a date as 2021-04-30 or 2021/04/30")
+            (f"{cells.get('date', '')!r} is not a date", "a date such as 2021-04-30 or 2021/04/30")
         )
     baseline = cells.get("baseline", "").casefold()
     if baseline not in ("", "0", "1", "true", "false", "yes", "no"):
-        wrong.append((f"{baseline!r} as the mark of a baseline", "0 or 1"))
+        wrong.append((f"{baseline!r} is not a baseline mark", "0 or 1"))
     is_baseline = baseline in ("1", "true", "yes") or BASELINE_MARK in cells.get(MARK_COLUMN, "")
     numbers = {}
     for column in NUMBER_COLUMNS:
         text = cells.get(column, "")
         value = _parse_number(text)
         if value is None or (not text and column in required):
-            wrong.append((f"{text!r} as {column}", "a finite number"))
+            wrong.append((f"{column} {text!r} is not a finite number", "a number such as 0.25"))
         numbers[column] = float("nan") if value is None else value
     row = BoardRow(
         tag, date or "", cells.get("group", ""), is_baseline, cells.get("description", ""), numbers

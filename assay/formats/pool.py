@@ -112,11 +112,13 @@ def _make_pool(
     for line, cells in rows:
         text = "\t".join(cells)
         if len(cells) != n_columns:
-            mistakes.add(line, f"{len(cells)} columns", f"{n_columns} columns", text)
+            mistakes.add(
+                line, f"{len(cells)} columns", f"{n_columns} columns as in the header", text
+            )
             continue
         pair = (cells[topic].strip(), cells[document].strip())
         if not all(pair):
-            mistakes.add(line, "an empty ID", "a topic and a document", text)
+            mistakes.add(line, "an empty ID", "IDs of a topic and a document", text)
             continue
         if pair in seen:
             mistakes.add(
@@ -133,13 +135,18 @@ def _make_pool(
         tags_and_ranks = CONTRIBUTION_PATTERN.findall(given)
         if rank is None or value is None or rank > MAX_DEPTH:
             mistakes.add(
-                line, "a rank or priority that is not a whole number", "a whole number", text
+                line,
+                "the rank or priority is not a whole number in range",
+                f"whole numbers, and a rank of at most {MAX_DEPTH}",
+                text,
             )
             continue
         if (
             given and "".join(f"{tag}:{place}," for tag, place in tags_and_ranks) != f"{given},"
         ) or any(int(place) > MAX_DEPTH for _, place in tags_and_ranks):
-            mistakes.add(line, f"runs {given!r}", "tag:rank,tag:rank", text)
+            mistakes.add(
+                line, f"{given!r} is not a list of runs with ranks", "tag:rank,tag:rank", text
+            )
             continue
         seen[pair] = line
         bests.append(rank or min((int(place) for _, place in tags_and_ranks), default=0))

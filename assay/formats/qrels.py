@@ -146,8 +146,8 @@ class _QrelsBuilder:
                 long & ~bad,
                 rows,
                 column,
-                f"is a {what} ID of more than {cells.MAX_ID_BYTES} bytes",
-                "a shorter ID",
+                f"is too long for a {what} ID",
+                f"at most {cells.MAX_ID_BYTES} bytes",
             )
             bad |= long
         if bad.any():
@@ -294,7 +294,7 @@ def write_qrels(qrels: QrelsColumns, out: IO[str], *, second: str = "0") -> None
     """
     if SAMPLED_MESSAGE in qrels.warnings:
         out.write(
-            f"{SAMPLED_MARK}: pairs were drawn with unequal chances; scores are estimated "
+            f"{SAMPLED_MARK}: pairs were drawn with unequal probabilities; scores are estimated "
             f"from the five-column file, which has the strata\n"
         )
     for index in sorted(range(len(qrels.topics)), key=lambda i: qrels.topics[i].encode("utf-8")):

@@ -215,11 +215,16 @@ def read_snapshot(
         elif not (
             cells[position].isascii() and cells[position].isdigit() and len(cells[position]) < 10
         ):
-            mistakes.add(line, f"position {cells[position]!r}", "a whole number", text)
+            mistakes.add(
+                line,
+                f"position {cells[position]!r} is not a whole number",
+                "a position such as 1",
+                text,
+            )
         elif not cells[document].strip() or (topic, cells[document].strip()) in rows:
             mistakes.add(
                 line,
-                "no document, or a duplicate document for one query",
+                f"document {cells[document]!r} is empty, or a duplicate for its query",
                 "each document once",
                 text,
             )

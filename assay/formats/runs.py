@@ -200,10 +200,10 @@ class _RunBuilder:
                 ~readable, rows, rank + 1, "is not a finite number", "a score such as 12.5 or 3e-2"
             )
             bad |= ~readable
-        tag = [(5, "run tag", "tag")] if self.n_columns == 6 else []
-        for column, what, kind in [
-            (0, "topic ID", "id"),
-            (self.document_column, "document ID", "id"),
+        tag = [(5, "run tag")] if self.n_columns == 6 else []
+        for column, what in [
+            (0, "topic ID"),
+            (self.document_column, "document ID"),
             *tag,
         ]:
             long = rows.longer_than(column, cells.MAX_ID_BYTES)
@@ -211,8 +211,8 @@ class _RunBuilder:
                 long,
                 rows,
                 column,
-                f"is a {what} of more than {cells.MAX_ID_BYTES} bytes",
-                f"a shorter {kind}",
+                f"is too long for a {what}",
+                f"at most {cells.MAX_ID_BYTES} bytes",
             )
             bad |= long
         if not bad.any():
@@ -236,8 +236,8 @@ class _RunBuilder:
         document_words = cells.take_column(rows, self.document_column)
         width = 8 * max(document_words.shape[1], self.words.width)
         if (len(self.words) + len(rows)) * width > max(MAX_WIDE_BYTES, 4 * self.n_bytes):
-            text = f"document ids of up to {width} bytes in a file of more than {len(self.words)} lines"
-            raise FormatError.single(self.called, first_line, text, "ids of similar length")
+            text = f"document IDs of up to {width} bytes in a file of more than {len(self.words)} lines"
+            raise FormatError.single(self.called, first_line, text, "IDs of similar length")
         if not len(self.words):
             expected = int(1.01 * len(rows) * max(self.n_bytes_expected / n_bytes, 1))
             self.words.expected = self.scores.expected = self.ranks.expected = expected

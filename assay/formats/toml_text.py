@@ -23,7 +23,7 @@ def read_toml(name: str, text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError:
         raise FormatError.single(
-            name, None, "lists or tables nested too deeply", "fewer of them"
+            name, None, "lists or tables nested too deeply", "fewer levels"
         ) from None
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"\(at line (\d+)", str(error))

@@ -54,7 +54,7 @@ def read_tripclick(
             continue
         record = _parse_record(text)
         if record is None:
-            mistakes.add(line, "no clicks", EXPECTED_RECORD, text)
+            mistakes.add(line, "not a record of clicks", EXPECTED_RECORD, text)
             continue
         topic = topics.get(normalise_query(record["Keywords"]))
         shown = tuple(dict.fromkeys(str(document) for document in record["Documents"]))

@@ -77,7 +77,7 @@ def staged_priority(stage: int) -> int:
     """Return the priority of a stage's or batch's pairs. Stages count from 1. Raises ValueError
     beyond MAX_STAGE."""
     if not 1 <= stage <= MAX_STAGE:
-        raise ValueError(f"stage {stage} is not from 1 to {MAX_STAGE}")
+        raise ValueError(f"stage {stage} must be between 1 and {MAX_STAGE}")
     return (MAX_STAGE - stage) * PRIORITY_STEP
 
 

@@ -63,9 +63,7 @@ def check_budgets(budgets: Sequence[float]) -> list[float]:
     ):
         raise ValueError("stages must be ascending shares of the pool above 0 and up to 1")
     if len(given) > MAX_STAGES:
-        raise ValueError(
-            f"more than {MAX_STAGES} stages; with more checks, chance findings become likely"
-        )
+        raise ValueError(f"more than {MAX_STAGES} stages; more checks make false positives likely")
     return given
 
 

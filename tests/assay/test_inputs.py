@@ -272,13 +272,13 @@ def test_documents_are_those_of_a_file(documents: Any, catalogue: object) -> Non
         ),
         (
             lambda: assay.evaluate(SplitHub(train=Hub(), test=Hub()), RUN),
-            "a dataset of train, test, expected one of them",
+            "a dataset with several tables (train, test), expected one of them",
         ),
         (
             lambda: assay.evaluate(
                 QRELS, table(Frame, [("1", "a", None)], "qid", "docno", "score")
             ),
-            "run: row 0 has None instead of a number",
+            "run: None in row 0 is not a number",
         ),
     ],
 )

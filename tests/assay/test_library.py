@@ -169,7 +169,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
             lambda: assay.evaluate(
                 {"1": {"a": 1}}, {"x": Frame(topic=["1"], document=["a"], score=[float("nan")])}
             ),
-            "x: row 0 has nan instead of a number",
+            "x: nan in row 0 is not a number",
         ),
         (
             lambda: assay.evaluate(Frame(topic=["1"], document=["a"]), {"1": {"a": 1}}),

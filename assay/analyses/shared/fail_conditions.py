@@ -56,7 +56,9 @@ def resolve_baselines(
     ]
     for one in named:
         if one.baseline not in tags:
-            raise BadInput(f"--fail-on '{one}', but the runs are {', '.join(tags)}")
+            raise BadInput(
+                f"--fail-on '{one}': unknown run {one.baseline}; choose from {', '.join(tags)}"
+            )
     return named
 
 

@@ -43,7 +43,9 @@ def parse_duration(text: str) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value < math.inf:
-        raise ArgumentTypeError(f"{text!r} is not a number of seconds")
+        raise ArgumentTypeError(
+            f"{text!r} is not a number of seconds, expected a number of at least 0"
+        )
     return value
 
 
@@ -112,9 +114,7 @@ def read_judged(command: FileCommand, options: Mapping[str, Any]) -> CountedJudg
             "--annotators selects judges of a campaign; a file does not record the judge type"
         )
     if (path is None) == (slug is None):
-        raise BadInput(
-            "judgements come from a file or from --campaign SLUG, expected one of the two"
-        )
+        raise BadInput("judgements come from a file or from --campaign SLUG, give one of the two")
     if path is not None:
         return _read_file(command, path, options)
     judged: CountedJudgements = command.stored_campaigns().read_counted_judgements(

@@ -48,7 +48,7 @@ def pooled_topics(runs: Sequence[str], topics: str | None) -> list[str] | None:
     """Return the IDs of the topics to pool, or None for all. Raises BadInput if two arguments are
     standard input."""
     if "-" in runs and topics == "-":
-        raise BadInput("standard input (-) can be read once only")
+        raise BadInput("standard input (-) can be read only once")
     return None if topics is None else [topic.topic for topic in read_topics(topics)]
 
 
@@ -61,9 +61,9 @@ def read_tops(
     """Read the first documents of each run, one file at a time, and make the tags distinct."""
     depth = options.depth
     if depth > MAX_DEPTH:
-        raise BadInput(f"the depth of a pool must be at most {MAX_DEPTH}")
+        raise BadInput(f"--depth {depth} is too large, expected at most {MAX_DEPTH}")
     if paths.count("-") > 1:
-        raise BadInput("standard input (-) can be read once only")
+        raise BadInput("standard input (-) can be read only once")
     tops = []
     with ProgressLine("reading runs", len(paths)) as progress:
         for path in paths:

@@ -53,7 +53,7 @@ def pairs_to_compare(tags: Sequence[str], against: str) -> list[tuple[int, int]]
     if against == "all":
         return list_pairs(len(tags))
     if against not in tags:
-        raise BadInput(f"--against {against}, but the runs are {', '.join(tags)}")
+        raise BadInput(f"--against: unknown run {against}; choose from {', '.join(tags)}")
     return [(tags.index(against), k) for k, tag in enumerate(tags) if tag != against]
 
 

@@ -110,7 +110,9 @@ def test_the_text_has_the_tables_of_ranks_and_of_pairwise_wins(files):
 def test_what_cannot_be_done_is_said(files, tmp_path):
     nothing = tmp_path / "nothing.txt"
     nothing.write_text("other\n")
-    assert "no run is called nobody" in refused("bootstrap", *files, "--show", "nobody")
+    assert "--show: unknown runs nobody; choose from" in refused(
+        "bootstrap", *files, "--show", "nobody"
+    )
     assert "none of its 1 topic is" in refused(
         "bootstrap", *files, "--condition", f"x=RR@5,{files[0]},{nothing}"
     )

@@ -238,8 +238,8 @@ def test_each_click_model_gives_qrels(
 def test_options_that_a_log_or_model_does_not_have_are_refused(tmp_path: Path) -> None:
     log, events, shown = files(tmp_path, log=LOG + "s3\tt\ta\t1\t1\n", events=EVENTS, shown=SHOWN)
     for arguments, says in [
-        ([log, "--min-dwell", "3"], "--ubi-queries and --min-dwell are for UBI events"),
-        ([events, "--shown", shown], "--shown is for tables of clicks"),
+        ([log, "--min-dwell", "3"], "so --ubi-queries and --min-dwell do not apply"),
+        ([events, "--shown", shown], "which include the rankings shown; omit --shown"),
         ([log, "--click-model", "pbm"], "choose another click model"),
         ([log, "--thresholds", "0.5,2"], "a threshold of 2 for dctr, expected rates from 0 to 1"),
     ]:
@@ -252,4 +252,4 @@ def test_two_queries_with_one_topic_id_need_topics(tmp_path: Path) -> None:
     (events,) = files(tmp_path, events=EVENTS.replace("hats", "red_shoes"))
     status, _, err = refused("click_qrels", events)
     assert status == 2
-    assert "two queries have the topic ID red_shoes; give a file of topics with --queries" in err
+    assert "two queries have the topic ID red_shoes; give a topic file with --queries" in err

@@ -204,7 +204,7 @@ def test_runs_with_the_same_mean_lead_together(arguments: list[str], tmp_path: P
 
 
 def test_contradictions_are_refused(arguments: list[str]) -> None:
-    assert "--against nobody, but the runs are good, late, mixed" in refused(
+    assert "--against: unknown run nobody; choose from good, late, mixed" in refused(
         "compare_systems", *arguments, "--against", "nobody"
     )
     assert "there is only one run" in refused("compare_systems", *arguments[:2])

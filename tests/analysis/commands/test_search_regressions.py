@@ -111,10 +111,13 @@ def test_the_outcome_is_printed_first(tmp_path: Path) -> None:
         (("--fail-on", "RR > baseline"), "is not a condition"),
         (("--fail-on", "RR AP < baseline"), "has 2 measures, expected one"),
         (("--fail-on", "quality < baseline"), "quality"),
-        (("--fail-on", "RR < other"), "'RR < other', but the runs are release, change"),
+        (
+            ("--fail-on", "RR < other"),
+            "'RR < other': unknown run other; choose from release, change",
+        ),
         (
             ("--fail-on", "RR < baseline", "--against", "change"),
-            "--against change, but --fail-on compares with release",
+            "--against is change, but --fail-on compares with release",
         ),
     ],
 )

@@ -68,9 +68,9 @@ def test_two_files_are_counted_alike():
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("s\t1\ta\tx\t0", "rank 'x'"),
-        ("s\t1\ta\t0\t0", "rank 0, clicked '0'"),
-        ("s\t1\ta\t1\t2", "rank 1, clicked '2'"),
+        ("s\t1\ta\tx\t0", "rank 'x' is not a whole number"),
+        ("s\t1\ta\t0\t0", "invalid rank 0 or clicked '0'"),
+        ("s\t1\ta\t1\t2", "invalid rank 1 or clicked '2'"),
         ("s\t1\t\t1\t0", "an empty ID"),
         ("s\t1\ta\t1", "4 columns"),
         ("s0\t1\td\t2\t0", "duplicate document or rank in session s0"),

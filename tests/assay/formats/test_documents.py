@@ -109,7 +109,7 @@ def test_firas_documents_are_read_without_quoting():
         ("a\tb\tc\td\te\n", [(1, "5 columns without a header")]),
         ("doc_id\ttext\n", [(None, "no documents")]),
         ("", [(None, "the file is empty")]),
-        ("x" * 1025 + "\ttext\n", [(1, "a document ID of more than 1024 bytes")]),
+        ("x" * 1025 + "\ttext\n", [(1, "the document ID is too long")]),
     ],
 )
 def test_mistakes_are_refused_with_their_line(content, expected):

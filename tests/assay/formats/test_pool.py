@@ -70,11 +70,11 @@ def test_trectools_pools_are_read(separator):
     [
         ("1\ta\t1\t1", "4 columns"),
         ("\ta\t1\t1\tr:1", "an empty ID"),
-        ("1\ta\tx\t1\tr:1", "a rank or priority that is not a whole number"),
-        ("1\ta\t1\t-1\tr:1", "a rank or priority that is not a whole number"),
-        ("1\ta\t1\t1\tr", "runs 'r'"),
-        ("1\ta\t1\t1\tr:0", "runs 'r:0'"),
-        ("1\ta\t1\t1\tr:99999", "runs 'r:99999'"),
+        ("1\ta\tx\t1\tr:1", "the rank or priority is not a whole number in range"),
+        ("1\ta\t1\t-1\tr:1", "the rank or priority is not a whole number in range"),
+        ("1\ta\t1\t1\tr", "'r' is not a list of runs with ranks"),
+        ("1\ta\t1\t1\tr:0", "'r:0' is not a list of runs with ranks"),
+        ("1\ta\t1\t1\tr:99999", "'r:99999' is not a list of runs with ranks"),
         ("1\td\t1\t1\tr:1", "duplicate document d for topic 1 (first in line 2)"),
     ],
 )

@@ -233,9 +233,7 @@ def test_a_nul_byte_is_refused_with_its_line():
 
 
 def test_ids_beyond_the_bound_are_refused():
-    assert problems(f"1 Q0 {'d' * 1025} 1 1 t\n")[0][1].endswith(
-        "is a document ID of more than 1024 bytes"
-    )
+    assert problems(f"1 Q0 {'d' * 1025} 1 1 t\n")[0][1].endswith("is too long for a document ID")
     assert len(given(f"{'t' * 1024} Q0 {'d' * 1024} 1 1 t\n")) == 1
 
 
@@ -470,7 +468,7 @@ def test_ids_of_very_unequal_length_do_not_fill_the_memory(monkeypatch):
     monkeypatch.setattr("assay.formats.runs.MAX_WIDE_BYTES", 1000)
     text = "".join(f"1 Q0 {k} 1 1 t\n" for k in range(100)) + f"1 Q0 {'x' * 1000} 1 1 t\n"
     assert problems(text) == [
-        (1, "document ids of up to 1000 bytes in a file of more than 0 lines")
+        (1, "document IDs of up to 1000 bytes in a file of more than 0 lines")
     ]
 
 

@@ -106,7 +106,7 @@ def test_one_bad_file_leaves_no_pool(files):
 
 def test_options_that_cannot_be_are_refused(files):
     assert "at most 32767" in refused(files / "a.run", "--depth", 40_000)
-    assert "once only" in refused("-", "-")
+    assert "only once" in refused("-", "-")
 
 
 def test_without_json_a_person_reads_tables(files):

@@ -371,7 +371,7 @@ def test_a_quepid_book_becomes_topics_documents_a_pool_and_qrels(collection, bri
 
 
 def test_a_book_that_is_none_is_refused(collection, bring):
-    assert "JSON of an unknown set" in bring("set", '{"a": 1}').report["problems"][0]["problem"]
+    assert "JSON in an unknown format" in bring("set", '{"a": 1}').report["problems"][0]["problem"]
     asked = bring("set", "1 Q0 d 1 2 x\n")  # a run among the sets is asked about, not refused
     assert ("problems" in asked.report, collection.runs.exists(), collection.topics.exists()) == (
         False,
