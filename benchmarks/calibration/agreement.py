@@ -25,9 +25,9 @@ from benchmarks.calibration.coverage import (
 Floats = NDArray[np.float64]
 BORDERS = {
     (2, "balanced"): stats.norm.ppf([0.5]),
-    (2, "5 % relevant"): stats.norm.ppf([0.95]),
+    (2, "5% relevant"): stats.norm.ppf([0.95]),
     (4, "balanced"): stats.norm.ppf([0.25, 0.5, 0.75]),
-    (4, "5 % relevant"): stats.norm.ppf([0.95, 0.975, 0.99]),
+    (4, "5% relevant"): stats.norm.ppf([0.95, 0.975, 0.99]),
 }
 """(number of grades, distribution) -> limits between the grades on a standard normal scale of
 relevance."""

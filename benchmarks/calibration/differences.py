@@ -143,15 +143,15 @@ SPARSE: dict[str, tuple[float, Callable[[np.random.Generator, tuple[int, int]], 
         0.025,
         lambda rng, shape: _draw_sparse(rng, shape, 0.05, rng.random(shape)),
     ),
-    "RR: 3 % newly answered": (
+    "RR: 3% newly answered": (
         0.03,
         lambda rng, shape: _draw_sparse(rng, shape, 0.03, np.ones(shape)),
     ),
-    "5 % gain .5, 1 % lose .5": (
+    "5% gain .5, 1% lose .5": (
         0.02,
         lambda rng, shape: rng.choice([0.5, -0.5, 0.0], shape, p=[0.05, 0.01, 0.94]),
     ),
-    "5 % gain 1, the others lose .05": (
+    "5% gain 1, the others lose .05": (
         0.0025,
         lambda rng, shape: _draw_sparse(rng, shape, 0.05, np.ones(shape), -0.05),
     ),
@@ -167,31 +167,31 @@ SPARSE: dict[str, tuple[float, Callable[[np.random.Generator, tuple[int, int]], 
         + _draw_noise(rng, shape, 0.1),
     ),
     "lognormal": (float(np.exp(1.5**2 / 2)), lambda rng, shape: rng.lognormal(0, 1.5, shape)),
-    "RR: 30 % answered": (
+    "RR: 30% answered": (
         0.3 * RANKS_ALIKE,
         lambda rng, shape: _draw_sparse(rng, shape, 0.3, 1 / rng.integers(1, 11, shape)),
     ),
-    "RR: 10 % answered": (
+    "RR: 10% answered": (
         0.1 * RANKS_ALIKE,
         lambda rng, shape: _draw_sparse(rng, shape, 0.1, 1 / rng.integers(1, 11, shape)),
     ),
-    "navigational: 8 % of 1, the others .1": (
+    "navigational: 8% of 1, the others .1": (
         0.172,
         lambda rng, shape: _draw_sparse(rng, shape, 0.08, np.ones(shape), 0.1),
     ),
-    "navigational: 8 % of 1, the others .1 ± .05": (
+    "navigational: 8% of 1, the others .1 ± .05": (
         0.172,
         lambda rng, shape: _draw_sparse(
             rng, shape, 0.08, np.ones(shape), 0.1 + _draw_noise(rng, shape, 0.05)
         ),
     ),
-    "4 % of 0, the others .6 ± .08": (
+    "4% of 0, the others .6 ± .08": (
         0.576,
         lambda rng, shape: _draw_sparse(
             rng, shape, 0.04, np.zeros(shape), 0.6 + _draw_noise(rng, shape, 0.08)
         ),
     ),
-    "4 % of 0, the others .6 ± .05": (
+    "4% of 0, the others .6 ± .05": (
         0.576,
         lambda rng, shape: _draw_sparse(
             rng, shape, 0.04, np.zeros(shape), 0.6 + _draw_noise(rng, shape, 0.05)
@@ -264,7 +264,7 @@ MEANS: dict[str, float] = {
     "RR": sum((1 / rank - 1 / (rank + 1)) / rank for rank in range(1, 11)),
     "P@10": sum(1 - np.sqrt(tenth / 11) for tenth in range(1, 11)) / 10,
     "few topics score": 1 / 11,  # of u^10
-    "answered in 5 %": 0.05,
+    "answered in 5%": 0.05,
     **{name: SPARSE[name][0] for name in list(SPARSE)[7:]},
 }
 """True mean of the scores of one system, with u uniform between 0 and 1: as in SHAPES, or with few
@@ -285,7 +285,7 @@ def measure_mean_coverage(
         scores = SPARSE[spread][1](rng, (trials, topics))
     elif spread == "few topics score":
         scores = rng.random((trials, topics)) ** 10
-    elif spread == "answered in 5 %":
+    elif spread == "answered in 5%":
         scores = (rng.random((trials, topics)) < 0.05).astype(np.float64)
     else:
         scores = draw_equal_scores(spread, trials, topics, 1, rng)[:, 0]

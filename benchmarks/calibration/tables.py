@@ -375,7 +375,7 @@ def gain_rows() -> list[GridRow]:
             [name, f"{latent:g}", EFFECTS[topic], f"{topics} x {pairs}"],
             (topics, pairs, worths.LlmSetting(share, latent, topic)),
         )
-        for name, share in (("a half", 0.5), ("27%", 0.27), ("5%", 0.05))
+        for name, share in (("50%", 0.5), ("27%", 0.27), ("5%", 0.05))
         for latent in (0.2, 0.5, 0.8)
         for topic, topics, pairs in (
             (0.0, 10, 20),
@@ -441,20 +441,20 @@ TABLES = (
         [
             "systems",
             "topics",
-            "apart",
+            "spread",
             "baseline",
-            "the best",
-            "ranks wide",
-            "now",
-            "the best",
-            "ranks wide",
+            "baseline, best",
+            "baseline, ranks",
+            "Assay",
+            "Assay, best",
+            "Assay, ranks",
         ],
         rank_rows(),
         simulate_rank,
     ),
     GridTable(
         "spreads",
-        ["differences", "topics", "t", "BCa", "shown", "covered", "effect"],
+        ["differences", "topics", "t", "BCa", "shown", "covered", "effect size"],
         spread_rows(),
         simulate_spread,
     ),
@@ -466,7 +466,7 @@ TABLES = (
             "t",
             "signed-rank",
             "sign",
-            "randomisation",
+            "permutation",
             "rank-sum",
             "beaten in 97.5% of samples",
         ],
@@ -479,10 +479,10 @@ TABLES = (
             "scores",
             "systems",
             "topics",
-            "t, raw",
+            "t, uncorrected",
             "t, Bonferroni",
             "t, Holm",
-            "greatest difference",
+            "max",
         ],
         family_rows(),
         simulate_family,
@@ -509,18 +509,18 @@ TABLES = (
     ),
     GridTable(
         "accused",
-        ["pairs", "kappa", "baseline", "honest", "honest, one at random among them", "at random"],
+        ["pairs", "kappa", "baseline", "careful", "careful, with one at random", "at random"],
         sign_rows(),
         simulate_sign,
     ),
     GridTable(
-        "means", ["scores", "topics", "everywhere", "shown", "covered"], mean_rows(), simulate_mean
+        "means", ["scores", "topics", "always t", "shown", "covered"], mean_rows(), simulate_mean
     ),
     GridTable(
         "worths",
         [
             "relevant",
-            "seen alike",
+            "correlation",
             "topic effect",
             "topics x pairs",
             "true gain",

@@ -55,7 +55,7 @@ def test_alpha_of_rare_relevance_is_refused_or_covers_where_the_bootstrap_covers
     None
 ):
     _, found = measure_alpha_coverage(
-        (20,), Campaign(2, "5 % relevant", 0.5), trials=150, rng=np.random.default_rng(3)
+        (20,), Campaign(2, "5% relevant", 0.5), trials=150, rng=np.random.default_rng(3)
     )
     assert found.now.shown < 0.1
     assert found.before.covered < 0.6
@@ -69,7 +69,7 @@ def test_kappa_covers_also_where_it_is_high_and_pairs_are_few() -> None:
     assert found.now.shown > 0.85
     assert found.now.covered > 0.92
     _, rare = measure_kappa_coverage(
-        (50,), Campaign(4, "5 % relevant", 0.25), trials=200, rng=np.random.default_rng(5)
+        (50,), Campaign(4, "5% relevant", 0.25), trials=200, rng=np.random.default_rng(5)
     )
     assert rare.now.shown < 0.1
     assert rare.before.covered < 0.75
@@ -148,7 +148,7 @@ def test_where_few_topics_bring_the_difference_an_interval_covers_or_is_not_show
 
 @pytest.mark.parametrize(
     "spread",
-    ["RR: 30 % answered", "RR: 10 % answered", "navigational: 8 % of 1, the others .1 ± .05"],
+    ["RR: 30% answered", "RR: 10% answered", "navigational: 8% of 1, the others .1 ± .05"],
 )
 def test_means_that_few_topics_bring_cover_or_are_not_shown(spread: str) -> None:
     for topics in (25, 30, 50, 100):
