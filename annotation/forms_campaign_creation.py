@@ -72,8 +72,8 @@ class KnownPairsFields(forms.Form):
         label=_("File"),
         required=False,
         help_text=_(
-            "Qrels, or a table with the columns topic, document and grade and, optionally, "
-            "kind and explanation."
+            "Qrels, or a table with the columns topic, document and grade. The columns kind "
+            "and explanation are optional."
         ),
     )
     # rows of a file uploaded earlier, kept while the page asks for their grades

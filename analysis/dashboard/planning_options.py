@@ -447,9 +447,9 @@ def _describe_order(campaign: Campaign, played: BandPreview, *, is_more_often: b
         "share": f"{played.percent_out_of_order:.0f}",
         "level": translate_level_word(campaign.level_word),
     }
-    often = _("Annotators switch topic less often (every %(run)s documents).")
+    often = _("Annotators switch topics less often (every %(run)s documents).")
     if is_more_often:
-        often = _("Annotators switch topic more often (every %(run)s documents).")
+        often = _("Annotators switch topics more often (every %(run)s documents).")
     order = _("A better %(level)s is always judged first.")
     if numbers["share"] != "0":
         order = _("%(share)s%% of the judgements come before one of a better %(level)s.")

@@ -131,7 +131,7 @@ def check_inputs(study: Study, given: StudyInputs, *, by_campaign: bool) -> None
         )
     files = uploaded_keys(study, by_campaign=by_campaign)
     if unknown := sorted(set(given.uploads) - set(files)):
-        says = _("The study %(study)s does not take the file %(names)s. It takes %(known)s.")
+        says = _("The study %(study)s does not accept the file %(names)s. It accepts %(known)s.")
         raise MalformedRequest(
             says
             % {

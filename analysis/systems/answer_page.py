@@ -163,8 +163,8 @@ def describe_basis(answer: dict[str, Any], n_topics: int) -> str:
         % topics
     )
     says = ngettext(
-        "%(over)s; %(labels)s, each by majority of at least %(least)s judgement.",
-        "%(over)s; %(labels)s, each by majority of at least %(least)s judgements.",
+        "%(over)s, from %(labels)s by majority of at least %(least)s judgement.",
+        "%(over)s, from %(labels)s by majority of at least %(least)s judgements.",
         answer["min_judgements"],
     )
     words = says % {"over": over, "labels": labels, "least": f"{answer['min_judgements']:,}"}

@@ -313,7 +313,7 @@ def pool_tops(tops: Sequence[RunTop], *, depth: int, seed: int) -> PooledPairs:
         raise Refused(
             _(
                 "the runs have no results for any kept topic; check that runs and topics use "
-                "the same topic ids"
+                "the same topic IDs"
             )
         )
     if pairs.documents.dtype.itemsize > MAX_ID_LENGTH:

@@ -402,7 +402,7 @@ def _describe_pairs(
         None,
     )
     if long is not None:
-        says = _("a document id in %(pairs_name)s has more than %(most)s characters: %(document)s…")
+        says = _("a document ID in %(pairs_name)s has more than %(most)s characters: %(document)s…")
         raise Refused(
             says
             % {

@@ -65,7 +65,7 @@ def import_topics(work: ClaimedJob) -> dict[str, Any]:
             final.update(report)
     except IntegrityError:
         raise Refused(
-            _("another user has just imported topics with the same ids as %(upload)s")
+            _("another user has just imported topics with the same IDs as %(upload)s")
             % {"upload": upload.name}
         ) from None
     return final

@@ -214,7 +214,7 @@ def test_known_grades_that_fit_nothing_keep_the_campaign_from_being_made(maker, 
     file = SimpleUploadedFile("gold.txt", b"x 0 y 3\n")
     answer = client_of(maker).post("/campaigns/new", asked(collection, known_file=file, n_gold="1"))
     assert answer.status_code == 400
-    assert "Check the topic ids, document ids and grades." in answer.content.decode()
+    assert "Check the topic IDs, document IDs and grades." in answer.content.decode()
     assert not Campaign.objects.exists()
 
 

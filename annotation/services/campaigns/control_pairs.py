@@ -227,7 +227,7 @@ def _choose_known_pairs(
         raise CampaignError(
             _(
                 "No row matches an ordinary pair of this campaign with a grade on its scale. "
-                "Check the topic ids, document ids and grades."
+                "Check the topic IDs, document IDs and grades."
             )
         )
     if len(wanted) > MAX_FROM_FILE:

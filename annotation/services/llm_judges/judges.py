@@ -186,8 +186,8 @@ def create_judge_from_file(
             raise CampaignError(says % {"file_name": file_name, "where": label.where})
     if not rows:
         says = _(
-            "%(file_name)s: no row matches a pair of the campaign's pool. Check the topic "
-            "and document ids. No labels were stored."
+            "%(file_name)s: no row matches a pair of the campaign's pool. Check the topic and "
+            "document IDs. No labels were stored."
         )
         raise CampaignError(says % {"file_name": file_name})
     with transaction.atomic():

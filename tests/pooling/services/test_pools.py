@@ -226,7 +226,7 @@ def test_runs_without_a_kept_topic_fail_with_a_question(collection, bring):
     jobs.run_job(job.pk)
     job.refresh_from_db()
     assert job.state == "failed"
-    assert "check that runs and topics use the same topic ids" in job.message
+    assert "check that runs and topics use the same topic IDs" in job.message
     assert collection.pools.get().built_at is None
 
 
