@@ -162,7 +162,8 @@ class RulesForm(forms.ModelForm):
                 "How long a pair stays reserved for the annotator who has it on screen."
             ),
             "lease_window": _(
-                "Number of pairs loaded in advance, so that the next one appears at once."
+                "Number of pairs loaded in advance, so that the next one appears at once. "
+                "Annotators who want to judge offline can load up to 10."
             ),
             "block_length": _(
                 "After this many pairs of a topic, annotators switch to another topic in the "
@@ -179,7 +180,7 @@ class RulesForm(forms.ModelForm):
             "spans_from": _("The lowest grade that requires a marked passage."),
             "rotate_text": _(
                 "Each annotator starts reading at a different sentence, as in FiRA. "
-                "Positions are mapped back to the original text."
+                "Positions are mapped back to the original text. Short texts become hard to follow."
             ),
             "show_near_duplicates": _(
                 "If annotators have already graded a very similar document for the topic, they can "

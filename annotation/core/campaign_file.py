@@ -188,7 +188,11 @@ SETTINGS = (
         "expected_seconds", "number", "Expected seconds per judgement, for previews of cost."
     ),
     _number_key("lease_minutes", "whole", "Minutes for which a pair on screen stays assigned."),
-    _number_key("lease_window", "whole", "Number of pairs assigned ahead."),
+    _number_key(
+        "lease_window",
+        "whole",
+        "Number of pairs assigned ahead. Annotators can choose 10 to judge offline.",
+    ),
     _number_key("block_length", "whole", "Consecutive pairs of one topic."),
     _number_key(
         "band",

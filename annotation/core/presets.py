@@ -125,7 +125,7 @@ PRESETS = {
             "Graded with marked passages",
             "Four grades. Annotators mark the words that answer the query. Slower, but easier "
             "to check.",
-            "as in FiRA (Hofstätter et al. 2020)",
+            "as in FiRA (Hofstätter et al. 2020), without rotated texts",
             {
                 "scale": FOUR_GRADES,
                 "min_relevant": 2,
@@ -133,7 +133,6 @@ PRESETS = {
                 "target_per_annotator": 300,
                 "spans": "required",
                 "spans_from": 2,
-                "rotate_text": True,
             },
         ),
         Preset(
@@ -187,7 +186,7 @@ def guidelines_text(
         )
         must = f"For {names} mark" if spans == "required" and names else "You may mark"
         parts.append(
-            f"## Passages\n\n{must} the words of the document that answer the query: as few as say it."
+            f"## Passages\n\n{must} the words of the document that answer the query, as few as possible."
         )
     return "\n\n".join([*parts, CANNOT_JUDGE_TEXT])
 
@@ -207,10 +206,10 @@ OPENING_TEXT = """# What to do
 Read the query, then the document, and choose the grade that fits best.
 
 - Judge each document on its own, as if you had not seen the others.
-- Judge what it says on the query, not how well it is written or who wrote it.
-- Between two grades choose the lower one."""
+- Judge what it says about the query, not how well it is written or who wrote it.
+- If you hesitate between two grades, choose the lower one."""
 CANNOT_JUDGE_TEXT = """## When you cannot judge
 
-Press **0** and say why: the query is unclear, the document is broken, it is in a language that you do not read, or it
-needs expertise that you do not have. That is better than a guess.
+Press **0** and choose the reason: the query is unclear, the document is broken, it is in a language that you do not
+read, or it needs expertise that you do not have. That is better than a guess.
 """

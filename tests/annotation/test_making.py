@@ -161,7 +161,7 @@ def test_the_only_pool_need_not_be_chosen_and_numbers_replace_those_of_the_prese
     assert (campaign.judgements_per_pair, campaign.spans, campaign.rotate_text) == (
         2,
         "required",
-        True,
+        False,
     )
     assert not campaign.invitations.exists()
 

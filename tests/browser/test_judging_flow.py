@@ -69,7 +69,8 @@ def test_a_new_query_begins_with_a_card_unless_cards_are_switched_off(
         0
     )  # what was given to the last one is none of this query
     photograph(page, "new-query")
-    judging.press("2", "l")  # mean no document that can be seen
+    judging.press("2", "l", "/")  # mean no document that can be seen
+    expect(page.locator("#finder")).to_be_hidden()
     expect(judging.panel).to_be_visible()
     judging.saved()
     assert len(own_judgements(ada)) == 2

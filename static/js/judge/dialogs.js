@@ -16,7 +16,9 @@ export class Dialogs {
     Object.assign(this, { api, settings, open, signIn, openJudgement, takeUp });
   }
 
+  /** Opens the search, unless a card or another state covers the document. */
   find() {
+    if (!byId("panel").hidden) return;
     if (!this.finder) {
       this.finder = new Finder({
         view: () => this.open.view,
