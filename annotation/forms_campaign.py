@@ -379,7 +379,9 @@ class GuidelineForm(forms.Form):
         strip=False,
         required=False,
         widget=forms.Textarea(attrs={"rows": 6}),
-        help_text=_("Markdown. If given, annotators must agree before the first pair."),
+        help_text=_(
+            "Markdown. If you enter a text, annotators must agree to it before their first pair."
+        ),
     )
 
 

@@ -163,7 +163,7 @@ def list_coefficients(heavy: dict[str, Any]) -> list[CoefficientRow]:
             _("Kappa with final label"),
             "mean_kappa",
             "kappa",
-            _("mean over annotators; includes own vote"),
+            _("mean over annotators, own vote included"),
         ),
         (
             _("Expected by chance"),

@@ -197,7 +197,7 @@ def _review_step(
     left = [item for item in items if item.actions[0].about not in noted]
     if not left:
         note = ngettext(
-            "%(n)s annotator kept, with a note.", "%(n)s annotators kept, with notes.", len(items)
+            "%(n)s annotator kept with a note.", "%(n)s annotators kept with notes.", len(items)
         ) % {"n": f"{len(items):,}"}
         return ChecklistStep(name, note, is_done=True, action=items[0].actions[0])
     note = f"{left[0].words}."

@@ -432,9 +432,9 @@ def _order_options(base: OutlookInputs) -> Iterator[PlanningOption]:
             continue
         means = _describe_order(base.campaign, one, is_more_often=one.mean_run < now.mean_run)
         words = (
-            _("Assign strictly by priority")
+            _("Assign pairs strictly by priority")
             if width == 1
-            else _("Assign in rank windows of %(width)s priorities") % {"width": width}
+            else _("Assign pairs in rank windows of %(width)s priorities") % {"width": width}
         )
         yield PlanningOption(
             "order", width, words, means, base.outlook(base.missing(), width=width)

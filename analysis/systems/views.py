@@ -266,7 +266,10 @@ def top_up(request: HttpRequest, pk: int) -> HttpResponse:
         return _report_refused(request, error, "report", pk)
     messages.success(
         request,
-        _("Created %(name)s, a draft with %(n_pairs)s. Check its rules, invite people and open it.")
+        _(
+            "Created %(name)s, a draft with %(n_pairs)s. Check its settings, invite people and "
+            "open it."
+        )
         % {"name": campaign.name, "n_pairs": format_count(campaign.n_pairs, "pair")},
     )
     return redirect("campaign-settings", campaign.slug)

@@ -256,7 +256,7 @@ def is_applicable(
 ) -> bool:
     """Return whether LLM judges can be compared. Raises Refused with what is missing."""
     if campaign is None:
-        raise Refused(_("LLM judges belong to a campaign; use the Results page of the campaign"))
+        raise Refused(_("LLM judges belong to campaigns; use the campaign's Results page"))
     if not llm_judges.get_frozen_judges(campaign):
         raise Refused(
             _(

@@ -56,7 +56,7 @@ def get_frozen_labels(collection: Collection, name: str, user: Any) -> FrozenLab
     if judge.frozen_at is None:
         says = _(
             "%(judge)s is not frozen, so its labels could still change after the sample is "
-            "drawn. Freeze it on the page LLM judges first"
+            "drawn. Freeze it on the LLM judges page first"
         )
         raise Refused(says % {"judge": judge.name})
     highest = max(int(grade["value"]) for grade in judge.scale)

@@ -218,7 +218,7 @@ OTHER_KIND_HINTS = {
     ),
     FileKind.POOL: "import a list of pairs as a set",
     FileKind.CLICKS: "import it as qrels, with labels made from the clicks?",
-    FileKind.LLM_LABELS: gettext_lazy("import them on the page LLM judges of a campaign"),
+    FileKind.LLM_LABELS: gettext_lazy("import them on a campaign's LLM judges page"),
     FileKind.LEADERBOARD: gettext_lazy("upload the runs, and Assay computes their scores"),
     FileKind.NUGGETS: gettext_lazy("Assay can't read this format yet"),
     FileKind.RUBRICS: gettext_lazy("Assay can't read this format yet"),

@@ -40,7 +40,7 @@ def test_one_click_on_the_report_makes_the_campaign_that_closes_it(
     photograph(page, "late-run-open")
     page.get_by_label("Pairs", exact=True).fill(str(len(report.result["order"])))
     page.get_by_role("button", name="Create top-up campaign").click()
-    expect(page.get_by_text("Check its rules, invite people and open it.")).to_be_visible()
+    expect(page.get_by_text("Check its settings, invite people and open it.")).to_be_visible()
     campaign = Campaign.objects.get()
     page.goto(reverse("report", args=[report.pk]))
     expect(page.get_by_text("Top-up campaign:")).to_be_visible()

@@ -54,7 +54,7 @@ def test_home_shows_the_progress_of_the_job_that_fills_the_example(demo):
         kind=example.FILL_JOB, campaign_id=demo.pk, state="running", progress=1860
     )
     page = manager_of(demo).get("/")
-    assert "The example is being filled … 1,860 judgements so far." in " ".join(
+    assert "The example is being prepared… 1,860 judgements so far." in " ".join(
         text_of(page).split()
     )
     assert 'id="filling"' in page.content.decode()

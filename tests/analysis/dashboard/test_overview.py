@@ -47,7 +47,7 @@ class TestDraft:
         assert "Ready to open." in text_of(page)
         assert primary_buttons(page) == ["Open campaign"]
         assert client.post(f"{address}state", {"action": "open"}).url == address
-        assert "Open, and waiting for annotators." in text_of(client.get(address))
+        assert "Open and waiting for annotators." in text_of(client.get(address))
 
     def test_initial_guidelines_are_to_be_replaced(self):
         campaign = make_campaign(state="draft")
@@ -81,7 +81,7 @@ class TestBeforeTheFirstJudgement:
         client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/"
         page = client.get(address)
         text = text_of(page)
-        assert "Open, and waiting for annotators." in text
+        assert "Open and waiting for annotators." in text
         assert "30 judgements needed, about 0.3 hours of work." in text
         assert "<figure" not in page.content.decode()
         assert primary_buttons(page) == ["Create link"]
@@ -175,7 +175,7 @@ class TestClosed:
         assert not review().is_done
         assert review().note.endswith("Exclude them, or keep them with a note.")
         accounts.write_note(ada, "Strict, but consistent.", actor=None)
-        assert (review().is_done, review().note) == (True, "1 annotator kept, with a note.")
+        assert (review().is_done, review().note) == (True, "1 annotator kept with a note.")
 
     def test_what_is_missing_is_said(self):
         made = make_campaign(n_topics=1, n_documents=2, judgements_per_pair=2)

@@ -196,7 +196,7 @@ def test_the_best_option_is_recommended_and_nothing_is_where_the_end_is_in_time(
     shown = text_of(client.get(address))
     assert shown.count("Recommended") == 1
     assert "Invite 2 more annotators Recommended" in " ".join(shown.split())
-    assert "Assign in rank windows of 5" not in shown
+    assert "Assign pairs in rank windows of 5" not in shown
     assert shown.count("95% prediction interval") == 1 + 8  # as it is, and after each option
     Campaign.objects.update(deadline=timezone.now() + timedelta(days=30))
     now, offered, _ = planning_options.list_planning_options(Campaign.objects.get(pk=campaign.pk))

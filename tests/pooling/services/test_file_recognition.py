@@ -127,7 +127,7 @@ def test_half_of_the_lines_are_enough_to_tell_the_mistakes_of_the_others(
         ),
         (
             b"1 Q0 a 3 1 me\n1 Q0 b 0 1 me\n1 Q0 c 0 0.5 me\n",
-            "looks like LLM labels: import them on the page LLM judges of a campaign",
+            "looks like LLM labels: import them on a campaign's LLM judges page",
         ),
         (
             b'{"qid": "1", "query": "how long", "nuggets": [{"text": "ten days"}]}\n',
