@@ -45,6 +45,25 @@ def within_reach(target: Locator) -> None:
     assert target.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
+def test_saved_is_shown_in_words_for_a_moment_after_an_answer(signed_in_page: Signed) -> None:
+    campaign, ada = make_job()
+    page = signed_in_page(ada.user, **THUMB)
+    judging = JudgingPage(page, campaign)
+    for language, word in (("en", "Saved"), ("de", "Gespeichert"), ("ar", "محفوظ")):
+        page.set_extra_http_headers({"Accept-Language": language})
+        judging.open()
+        judging.saved()
+        text, head = page.locator("#chip-text"), page.locator(".jhead").bounding_box()
+        expect(text).to_have_css("position", "absolute")  # clipped, for screen readers
+        tap_grade(judging, 0)
+        expect(page.locator("#chip[data-fresh]")).to_have_text(word)
+        expect(text).to_have_css("position", "static")
+        assert text.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+        assert page.locator(".jhead").bounding_box() == head  # nothing below moves
+        expect(page.locator("#chip[data-fresh]")).to_have_count(0)
+        expect(page.locator("#place")).to_be_visible()
+
+
 def test_a_double_tap_judges_one_document_and_later_puts_one_aside(signed_in_page: Signed) -> None:
     campaign, ada = make_job()
     page = signed_in_page(ada.user, **THUMB)
@@ -90,6 +109,7 @@ def test_a_card_begins_the_next_query_and_this_query_so_far_opens_a_judgement(
     start = page.get_by_role("button", name="Start")  # in place of the grades
     expect(start).to_have_count(1)
     expect(page.locator("#grades [data-place]").first).to_be_hidden()
+    expect(page.locator("#need-button")).to_be_hidden()  # the card shows the need
     within_reach(start)
     photograph(page, "thumb-card")
     start.tap()

@@ -12,6 +12,8 @@ const CHIP = {
   "signed-out": (n) => t("{n} waiting for sign-in", { n: number(n) }),
 };
 
+const FRESH_MS = 1500;
+
 function distance(ms) {
   const minutes = Math.round(ms / 60000);
   if (minutes < 1) return t("less than a minute");
@@ -87,6 +89,12 @@ export class Head {
 
   showChip(status, size) {
     const chip = byId("chip");
+    clearTimeout(this.timer);
+    delete chip.dataset.fresh;
+    if (status === "saved" && chip.dataset.status === "saving") {
+      chip.dataset.fresh = ""; // phones show the word until the timer ends
+      this.timer = setTimeout(() => delete chip.dataset.fresh, FRESH_MS);
+    }
     chip.dataset.status = status;
     byId("chip-text").textContent = CHIP[status](size);
     chip.setAttribute(

@@ -157,6 +157,7 @@ const actions = {
       byId("query-more").getAttribute("aria-expanded") === "false",
     ),
   need: () => {
+    if (!byId("panel").hidden) return; // a card shows it
     settings.set({ need: byId("need").hidden });
     head.showNeed(settings.get("need"));
   },
