@@ -113,7 +113,8 @@ def to_whole_numbers(values: Iterable[Any], what: str) -> list[int]:
 
 
 def to_table(value: Any, what: str, expected: str) -> Any:
-    """Return a data frame, or named tuples as a mapping of columns. Raises BadInput."""
+    """Return a data frame, or named tuples as a mapping of columns. Raises BadInput for other
+    values."""
     if is_data_frame(value) or isinstance(value, Mapping):
         return value
     rows = list(value) if isinstance(value, Iterable) and not is_path(value) else [value]

@@ -8,8 +8,8 @@ HYPHEN_PATTERN = re.compile(r"(?<![^\s(\[])-(?=\.?\d)")
 
 
 def format_minus(text: str) -> str:
-    """Replace the hyphen of negative numbers by a minus sign, which is as wide as a plus and is
-    read aloud. Not for files, whose numbers have hyphens."""
+    """Replace the hyphen of negative numbers by a minus sign, which is as wide as a plus sign and
+    is read by screen readers. Not for files, whose numbers have hyphens."""
     return HYPHEN_PATTERN.sub("−", text)
 
 

@@ -23,10 +23,10 @@ class Option:
 
     label: in forms. help: on the command line, which adds the default. hint: below the field in
     forms. choices: (value, label). least, most: bounds, inclusive, or exclusive if strict.
-    most_in_form: upper bound only in forms, for what a server computes. read: parser of text, which
-    raises ArgumentTypeError for invalid text. required: on the command line, which then has no
-    default. kind: of the form's field, if the type does not determine it. more: further settings of
-    the form's field.
+    most_in_form: upper bound in forms only, to limit the computations of a server. read: parser of
+    text, which raises ArgumentTypeError for invalid text. required: on the command line, which then
+    has no default. kind: of the form's field, if the type does not determine it. more: further
+    settings of the form's field.
     """
 
     label: str
@@ -65,8 +65,8 @@ class DeclaredOption:
 
     @property
     def kind(self) -> str:
-        """Return the kind of form field: `about.kind`, or choice, flag, whole, number or text by
-        the type."""
+        """Return the kind of form field: `about.kind`, or choice, flag, whole, number or text,
+        depending on the type."""
         kinds = {bool: "flag", int: "whole", float: "number"}
         return self.about.kind or ("choice" if self.about.choices else kinds.get(self.type, "text"))
 

@@ -62,7 +62,7 @@ class Options(JudgementOptions):
 
 
 def aggregate_by_scale(judged: CountedJudgements, options: Options) -> dict[str, Aggregation]:
-    """Return the aggregations on all grades (`graded`) and on two, relevant or not (`binary`)."""
+    """Aggregate the judgements on all grades (`graded`) and on binary relevance (`binary`)."""
     scales = {"graded": judged.table, "binary": judged.table.binary(judged.min_relevant)}
     return {
         name: METHODS[options.method](
@@ -73,7 +73,7 @@ def aggregate_by_scale(judged: CountedJudgements, options: Options) -> dict[str,
 
 
 def method_options(options: Options) -> dict[str, Any]:
-    """Return the options that only this method has."""
+    """Return the options that apply only to this method."""
     return {"rule": StoppingRule(options.rule)} if options.method == "dawid-skene" else {}
 
 
@@ -113,8 +113,7 @@ def compute(
 
 
 def count_labels(aggregation: Aggregation) -> Values:
-    """Return the numbers of labels, of decisions and of both combined, and how an iterative method
-    ended."""
+    """Count labels, decisions and their combinations, and return how an iterative method ended."""
     result: Values = {
         "labels": aggregation.labels(),
         "decisions": aggregation.decisions(),

@@ -59,9 +59,9 @@ class Options(JudgementOptions):
 
 
 def compute(judged: CountedJudgements, options: Options, *, seed: int = 0) -> Values:
-    """Measure agreement on all grades (`graded`), and relevant or not (`binary`).
+    """Measure agreement on all grades (`graded`) and on binary relevance (`binary`).
 
-    seed: of the permutations for chance-level agreement. Undefined values are NaN, with the reason
+    seed: for the permutations for chance-level agreement. Undefined values are NaN, with the reason
     in `reasons`."""
     report = make_agreement_report(
         judged.table,

@@ -100,12 +100,13 @@ def plan(
     seed: int = 0,
     warn: Warn,
 ) -> PieceworkPlan:
-    """Plan ranking the runs on samples of the topics under every condition, in independent pieces.
+    """Plan, in independent pieces, the ranking of the runs on samples of the topics under every
+    condition.
 
-    judgements: those behind the qrels `behind`. source: how messages name the judgements.
-    Conditions under these qrels also have ranks under resampled labels. Raises BadInput for two
-    conditions of the same name, unknown tags, and a condition without a topic that counts for all
-    runs.
+    judgements: those from which the qrels named `behind` were made. source: name of the judgements
+    in messages. Conditions with these qrels also get ranks under resampled labels. Raises BadInput
+    for two conditions of the same name, unknown tags, and a condition in which no topic counts for
+    all runs.
     """
     refuse_names([one.name for one in conditions])
     if judgements is not None:
@@ -150,8 +151,8 @@ def plan(
 
 
 def refuse_names(names: Sequence[str]) -> None:
-    """Raise BadInput if two conditions have the same name, or one has the name of another part of
-    the result."""
+    """Raise BadInput if two conditions have the same name, or a condition has the name of another
+    part of the result."""
     if twice := [name for i, name in enumerate(names) if name in names[:i]]:
         raise BadInput(f"two conditions are called {twice[0]}; rename one")
     if taken := [name for name in names if name in RESERVED_NAMES]:

@@ -76,7 +76,7 @@ def click_labels(counts: ClickCounts, options: Options) -> QrelsColumns:
 
 
 def compute(counts: ClickCounts, qrels: QrelsColumns, options: Options) -> Values:
-    """Count the pairs of the qrels by label and the rows that they are based on.
+    """Count the pairs of the qrels by label, and the rows of the log on which they are based.
 
     counts: of the click log. qrels: its `click_labels`.
     """
@@ -101,8 +101,8 @@ def compute(counts: ClickCounts, qrels: QrelsColumns, options: Options) -> Value
 def read_log(
     path: str, *, shown: str | None, queries: str | None, ubi_queries: str | None, min_dwell: float
 ) -> ClickCounts:
-    """Read a click log of any form. shown, queries, ubi_queries: files as for the command. Raises
-    BadInput for a file that the form does not have."""
+    """Read a click log in any supported format. shown, queries, ubi_queries: files as for the
+    command. Raises BadInput for a file that the format does not use."""
     again = path != "-"
     peeked = PeekableStream(path)
     head = peeked.head.decode("utf-8", "replace")

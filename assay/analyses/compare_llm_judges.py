@@ -71,11 +71,12 @@ def compute(
     """Compare each LLM judge with the human judgements of a sampled pool, and correct estimates.
 
     labels: by name of the LLM judge. counts: float64 (n_pairs, n_grades), human judgements of each
-    pair by grade, for inter-annotator agreement. about: when labels were frozen and the sample was
-    drawn, by name. related: tags of runs built with an LLM judge, by its name. partial: accept LLM
-    judges with labels of only some pairs, which are compared but not used for correction. Kappas
-    are undefined, with a reason, if there is too little variation. Raises BadInput for labels of no
-    pair or, unless partial, of some pairs. Source: Angelopoulos, Duchi and Zrnic (2023), PPI++.
+    pair by grade, for inter-annotator agreement. about: times when the labels were frozen and the
+    sample was drawn, by name. related: tags of runs built with an LLM judge, by its name. partial:
+    accept LLM judges with labels of only some pairs, which are compared but not used for
+    correction. Kappas are undefined, with a reason, if there is too little variation. Raises
+    BadInput for labels of no pair or, unless partial, of some pairs. Source: Angelopoulos, Duchi
+    and Zrnic (2023), PPI++.
     """
     about, related = about or {}, related or {}
     if unknown := [name for name in related if name not in labels]:

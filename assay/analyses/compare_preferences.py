@@ -50,7 +50,7 @@ NO_MAXIMUM = {
         "some system wins or loses all its battles, or a tie or side decides them all"
     ),
 }
-"""Reasons why there are no abilities."""
+"""Reasons for missing abilities."""
 
 
 def parse_covariates(text: str) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ def _quantile(alpha: float, n_topics: int) -> float:
 def _describe_fit(
     battles: BattleColumns, playing: np.ndarray, fit: BradleyTerryFit | None, options: Options
 ) -> Values:
-    """Return the parts of the result that the model gives."""
+    """Return the parts of the result that are computed from the model."""
     undefined = {"ability": np.nan, "ci": [np.nan, np.nan], "rank": np.nan}
     systems: dict[str, Values] = {name: dict(undefined) for name in battles.systems}
     if fit is None:
@@ -229,7 +229,7 @@ def _list_differences(
 
 
 def _p_value(value: float, variance: float, n_topics: int) -> float:
-    """Return the two-sided p-value, NaN without an error."""
+    """Return the two-sided p-value, or NaN without a standard error."""
     error = clean_error(variance)
     if not error > 0:
         return float("nan")

@@ -41,10 +41,10 @@ def compute(
     warn: Warn,
     part: bool = False,
 ) -> Values:
-    """Test and judge run B against run A, with the number of topics by outcome (answered by neither
-    run, A, B or both).
+    """Compare run B with run A: tests, verdicts, and the number of topics by outcome (answered by
+    neither run, A, B or both).
 
-    Differences are B - A in reciprocal rank (RR) and expected search length (ESL). seed: of the
+    Differences are B - A in reciprocal rank (RR) and expected search length (ESL). seed: for the
     comparisons of equal runs. part: the qrels are limited to a group of topics. Means over topics
     that both runs answer are undefined if there are none. Raises BadInput for Bonferroni without
     the number of comparisons. Source: Lin et al. (2021).

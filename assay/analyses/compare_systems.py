@@ -123,7 +123,7 @@ def compute(
     """Test the difference between every pair of runs on every measure.
 
     groups: {name: bool (n_topics of the qrels)}, groups of topics in which the tests are repeated.
-    Differences are B - A on the scale of the measure. If tests are not possible, there are only
+    Differences are B - A on the scale of the measure. If no tests are possible, the result has only
     means, and the reason is in `undefined`. Raises BadInput for fewer than two runs, an unknown tag
     in `against`, or measures or options of sampled pools. Sources: Smucker, Allan and Carterette
     (2007), Carterette (2012).
@@ -279,8 +279,8 @@ def list_verdicts(result: Values) -> list[str]:
 def plan_conditions(
     options: Options, conditions: Sequence[FailCondition], *, sampled: bool
 ) -> Options:
-    """Return the options with what the conditions need: their measures, and tests against their
-    baseline only, unless `against` or several baselines ask for more. Raises BadInput for tests
+    """Return the options with the measures of the conditions. Tests are limited to those against
+    their baseline, unless `against` or several baselines require more. Raises BadInput for tests
     against another run."""
     measures = (
         measures_or_default(options.measures, MEASURES) if sampled else list(options.measures)

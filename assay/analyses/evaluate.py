@@ -101,7 +101,7 @@ def compute_sampled(
 ) -> Values:
     """Estimate the scores of every run from every sampled pool, with 95% confidence intervals.
 
-    pools: by name. seed: of the folds of the rank model. Raises BadInput for measures that are not
+    pools: by name. seed: for the folds of the rank model. Raises BadInput for measures that are not
     estimates, and for `only_with_relevant`."""
     measures = measures_or_default(options.measures, DEFAULT_MEASURES)
     result = evaluate_sampled(pools, runs, measures, options, seed=seed)

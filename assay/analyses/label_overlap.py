@@ -55,9 +55,9 @@ def compute(
     """Compare the judgements with every click-based qrels.
 
     clicks: by name. within: the pairs that count, or None for all judged pairs. describe: function
-    that makes entries of contradicting pairs, which are then always listed. Shares of the pairs
-    that count are undefined, with a reason, if there are none. Source: Althammer et al. (2022),
-    figure 3.
+    that creates an entry for a contradicting pair. If given, these pairs are always listed. Shares
+    of the pairs that count are undefined, with a reason, if there are none. Source: Althammer et
+    al. (2022), figure 3.
     """
     result: Values = {}
     for name, labels in clicks.items():

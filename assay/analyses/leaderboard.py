@@ -87,7 +87,7 @@ def compute(
     """Find the chain of runs that were the state of the art by mean RR, and compare them.
 
     submitted: one row per run (tag, date, group, baseline, description). Without it, runs are in
-    the order given and have no dates. seed: of the leaderboards of equal runs. part: the qrels are
+    the order given and have no dates. seed: for the leaderboards of equal runs. part: the qrels are
     limited to a group of topics. Without enough topics, order and verdicts are undefined, with a
     reason. Raises BadInput for a run without a row, an unknown baseline, or a number of comparisons
     below that of the chain. Source: Lin et al. (2021)."""
@@ -227,8 +227,8 @@ def compared_chain(
 def boards_of_equal_runs(
     entries: list[BoardEntry], first: FirstRanks, options: Options, seed: int
 ) -> Values:
-    """Estimate, by correction, how often a leaderboard of equal runs has a record that is called
-    better than the first."""
+    """Estimate, for each correction, how often a leaderboard of equal runs has a record with the
+    verdict "better than the first"."""
     place = {tag: i for i, tag in enumerate(first.tags)}
     entries = sort_by_date(entries)
     ranks = first.ranks[[place[one.tag] for one in entries]]

@@ -121,11 +121,11 @@ def compute(
 ) -> Values:
     """Estimate the number of topics that the paired t-test needs, for each measure.
 
-    judgements: the judgements behind the qrels, to estimate label noise. source: how messages name
-    them. no_judgements: what is missing without them. seed: of the resampled labels. The number of
-    topics is None above a million, and NaN if the differences do not vary. A measure without
-    variance has the reason in `undefined`. Raises BadInput for contradicting options and for fewer
-    than two runs. Source: Sakai (2018).
+    judgements: the judgements behind the qrels, to estimate label noise. source: name of the
+    judgements in messages. no_judgements: what is missing without them. seed: for the resampled
+    labels. The number of topics is None above a million, and NaN if the differences do not vary. A
+    measure without variance has the reason in `undefined`. Raises BadInput for contradicting
+    options and for fewer than two runs. Source: Sakai (2018).
     """
     refuse_contradictions(options, len(runs))
     wanted = (

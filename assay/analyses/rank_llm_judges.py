@@ -24,7 +24,7 @@ from assay.results import Values
 from assay.tabular import Cell, Table
 
 MIN_PAIRS = 200
-"""Number of pairs that estimates a correlation to about ±0.1."""
+"""Number of pairs needed to estimate a correlation to about ±0.1."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ def compute(
 
     people: human judgements. labels: by name of the LLM judge. `gain` is the effective sample-size
     gain: with 1.5, 100 human judgements give the precision of 150 without the labels. It is
-    undefined, with a reason, if people call all pairs or none relevant, and infinite if all pairs
-    agree. Raises BadInput if no pair has both labels.
+    undefined, with a reason, if people judge all pairs or no pairs as relevant, and infinite if all
+    labels agree. Raises BadInput if no pair has both labels.
     """
     highest = options.max_grade or int(people.grades.max(initial=0))
     judges = {

@@ -72,8 +72,8 @@ def plan(
     *,
     group_of: Callable[[Sequence[str]], tuple[str, ...]] | None = None,
 ) -> PieceworkPlan:
-    """Plan scoring the runs after leaving each run or group out of the pool, and at each smaller
-    depth, in independent pieces.
+    """Plan, in independent pieces, the scoring of the runs with each run or group left out of the
+    pool, and at each smaller depth.
 
     group_of: tags -> group of each run, or None to leave out single runs. Changes are new minus
     old. Raises BadInput if no topic counts.

@@ -73,8 +73,9 @@ def draw_sample(
 ) -> PoolSample:
     """Draw pairs from every stratum of the pool, more from strata with a larger expected spread.
 
-    llm_labels: of every pair. Strata are then votes and these labels. grades: of pairs that are
-    already judged. Raises BadInput for an empty pool, and for pairs without an LLM label.
+    llm_labels: an LLM judge's label of every pair, from which strata are formed together with
+    votes, or None. grades: grades of pairs that are already judged. Raises BadInput for an empty
+    pool, and for pairs without an LLM label.
     """
     if not len(pool):
         raise BadInput(

@@ -279,7 +279,8 @@ def summary(
 
 
 def run_simulation(shared: SimulationInputs, number: int) -> tuple[Any, Any]:
-    """Run one simulation. Return (its results by budget, when the stopping rule applied or None)."""
+    """Run one simulation. Return (its results by budget; the time at which the stopping rule
+    applied, or None)."""
     if isinstance(shared.plan, sampled.SampledReplay):
         looks = sampled.simulate_sample(
             shared.world, shared.plan, shared.pairs, [shared.seed, number, 0]

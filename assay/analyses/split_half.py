@@ -61,7 +61,7 @@ def plan_split_half(
     warn: Warn,
     part: bool = False,
 ) -> PieceworkPlan:
-    """Plan comparing the runs on random halves of the topics, in independent pieces.
+    """Plan, in independent pieces, the comparison of the runs on random halves of the topics.
 
     part: the qrels are limited to a group of topics. Raises BadInput for fewer than two runs or two
     topics.

@@ -136,7 +136,7 @@ def plan(
     seed: int = 0,
     warn: Warn,
 ) -> PieceworkPlan:
-    """Plan ranking the runs on pairs of sub-collections of increasing overlap, one piece per
+    """Plan the ranking of the runs on pairs of sub-collections of increasing overlap, one piece per
     overlap.
 
     documents: sorted distinct IDs of the collection, or None for those of runs and qrels. Only used

@@ -88,10 +88,10 @@ class Options(RunReading):
 def compute(
     qrels: QrelsColumns, runs: Iterable[RunColumns], options: Options, *, seed: int = 0
 ) -> Values:
-    """Report for a prioritised pool which decisions between the best systems are still open.
+    """Report which decisions between the best systems are still open on a prioritised pool.
 
-    The pool of the runs is rebuilt. Pairs missing from the qrels are unjudged. seed: of the
-    completions of the unjudged grades. Without advice, the reason is in `undefined`. Raises
+    The pool of the runs is rebuilt. Pairs missing from the qrels are unjudged. seed: for the
+    simulated grades of unjudged pairs. Without advice, the reason is in `undefined`. Raises
     BadInput for an empty pool.
     """
     depth = max(options.depth, options.cutoff)
@@ -116,7 +116,7 @@ def compute(
 def compute_sampled(
     pool: SampledPool, runs: Iterable[RunColumns], options: Options, *, seed: int = 0
 ) -> Values:
-    """Report for a sampled pool how much narrower confidence intervals become if the rest is
+    """Report how much narrower the confidence intervals of a sampled pool become if the rest is
     judged.
 
     Raises BadInput for an audit sample, which only a prioritised pool needs.

@@ -61,7 +61,7 @@ def compute(
 
     institutions: {group: institution that it counts as}. ranks: a condition of `bootstrap`, which
     gives the private scores and expected ranks. Ranks are None without private scores. Raises
-    BadInput if nothing was submitted until the last day.
+    BadInput if there are no submissions up to the last day.
     """
     kept = submissions_until(rows, institutions=institutions or {}, until=options.until)
     if not kept:

@@ -207,7 +207,7 @@ def compute_scores(
 
 
 def completion_reason(order: Sequence[UnjudgedDocument], result: Mapping[str, Any]) -> str | None:
-    """Return why no more judgements are needed, or None if something is open."""
+    """Return why no more judgements are needed, or None if they are."""
     if not order:
         return f"every result down to rank {result['cutoff']} has been judged"
     against = result.get("against")
@@ -227,8 +227,8 @@ def completion_reason(order: Sequence[UnjudgedDocument], result: Mapping[str, An
 def judging_effect(
     order: Sequence[UnjudgedDocument], highest: int, judge: int | None
 ) -> dict[str, Any]:
-    """Return by what shares of weight judging the first `judge` documents (default: half) would
-    narrow the score bounds, NaN if they have no weight."""
+    """Return the shares of weight by which judging the first `judge` documents (default: half)
+    would narrow the score bounds, NaN without weight."""
     widths = remaining_score_range(order, highest=highest)
     left = widths / widths[0] if widths[0] else np.full(len(widths), math.nan)
     n = min(judge or (len(order) + 1) // 2, len(order))

@@ -165,7 +165,7 @@ class DayPace:
 
     @cached_property
     def _clocks(self) -> tuple[WorkClock, WorkClock, WorkClock]:
-        """Return clocks of the time to come, with idle, usual and busy weekends."""
+        """Return clocks of future working time, with idle, usual and busy weekends."""
         calendar = Calendar.between(self.now, self.now + HORIZON_DAYS * DAY_SECONDS, self.zone)
         profile = self.history.profile
         idle, usual, busy = (WorkClock.of(calendar, profile, weekend=w) for w in self.weekend)

@@ -1,5 +1,5 @@
-"""Flags: signs that a manager should check an annotator's work, each with what it does *not* prove.
-A flag has no effect by itself."""
+"""Flags: signs that a manager should check an annotator's work, each with another possible cause. A
+flag has no effect by itself."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ FLAG_ORDER = (
     *(*LIKE_RANDOM, "misses gold", "many too fast", "fast"),
     *("confuses", "often cannot judge", "grades unlike the others'"),
 )
-"""Names of flags, or how names begin, in order of their importance for the labels."""
+"""Names of flags, or prefixes of names, in order of their importance for the labels."""
 MIN_PAIRS = 20
 """Minimum number of judgements for flags other than those on too-fast ones and on "cannot judge".
 """

@@ -31,7 +31,7 @@ def find_outliers(people: Sequence[AnnotatorKappa]) -> dict[str, bool]:
     On the scale of Fisher's z, the distance from the median of the others is divided by √(own
     error² + spread of people²) and tested one-sided with the normal distribution. The spread is
     based on the median absolute deviation, minus the part that errors explain, so that a few
-    careless people do not hide themselves. The own error is that over pairs. It is too small if
+    careless annotators do not mask themselves. The own error is that over pairs. It is too small if
     pairs are assigned by topic, but then the spread is larger by as much: in simulations with 5 or
     10 topics and strong topic effects, at most 2% of honest people were flagged. People without an
     interval over pairs are ignored.

@@ -60,7 +60,7 @@ def bar_chart(
 ) -> Picture:
     """Draw vertical bars, one per label. None is a gap, not a zero.
 
-    what: name of the labels' column in the data table. high: value that the axis reaches at least.
+    what: name of the labels' column in the data table. high: minimum upper end of the axis.
     """
     defined = [v for v in values if v is not None]
     if not defined:

@@ -58,7 +58,7 @@ BOLD_FACTOR = 1.2
 NARROW_INCHES = 4.0
 """Maximum width at which the narrow form of a chart is drawn."""
 MAX_INCHES = 9.0
-"""Maximum height of a figure, where closer rows can achieve it."""
+"""Maximum height of a figure, if closer rows can achieve it."""
 DPI = 300
 EMPTY_METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "Assay", "Producer": None},

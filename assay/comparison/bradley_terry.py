@@ -161,7 +161,8 @@ class Design:
         self.tied = (self.outcome == TIE).astype(float)
 
     def is_identified(self) -> bool:
-        """Return whether no direction leaves all log-odds as they are."""
+        """Return whether every direction changes some log-odds, so that the parameters are
+        identified."""
         gram = self._cross(np.ones(len(self.a)))
         inner = self.full[: len(gram), : len(gram) - 1]
         reduced = inner.T @ gram @ inner
@@ -241,7 +242,7 @@ class Design:
         return np.block([[corner, side.T], [side, self.x.T @ (weights[:, None] * self.x)]])
 
     def has_maximum_at_infinity(self) -> bool:
-        """Return whether some direction makes no observed outcome less likely without end.
+        """Return whether the likelihood increases without bound in some direction.
 
         A linear programme: among directions of size 1 in which each observed outcome stays a
         largest one, is there one in which some outcome becomes strictly larger? Without ties and

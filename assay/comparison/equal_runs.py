@@ -2,8 +2,8 @@
 topics.
 
 Equal runs are made from the given ones by exchanging, on each topic, the ranks of the first
-relevant document among the runs at random. Then no run is better than another, while the difficulty
-of topics and the similarity of runs stay the same, and every verdict is an error.
+relevant document among the runs at random. No run is then better than another, so every verdict is
+an error. The difficulty of topics and the similarity of runs stay the same.
 
     simulate_equal_runs(a, b, ...)          two runs, for one comparison
     simulate_equal_boards(ranks, ...)       all runs of a leaderboard, for its chain of records

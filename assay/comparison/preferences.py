@@ -110,9 +110,9 @@ def measure_left_share(battles: BattleColumns) -> LeftShare:
 class ShownTwice(NamedTuple):
     """Pairs that an annotator judged on a topic exactly twice, once with each side on the left.
 
-    units: their number. with_bad: a judgement is "both bad". Of the others, same: the same system
-    won twice, or both are ties. both_left, both_right: the same side won twice. tie_once: one
-    tie."""
+    units: number of these pairs. with_bad: pairs with a judgement "both bad". The other pairs are
+    counted by outcome. same: the same system won twice, or both judgements are ties. both_left,
+    both_right: the same side won twice. tie_once: one of the two is a tie."""
 
     units: int
     with_bad: int
@@ -123,7 +123,7 @@ class ShownTwice(NamedTuple):
 
 
 def compare_presentations(battles: BattleColumns) -> ShownTwice:
-    """Compare the two judgements of pairs that were shown both ways to the same annotator."""
+    """Compare the two judgements of pairs that the same annotator saw in both orders."""
     first = np.minimum(battles.a, battles.b)
     swapped = battles.a > battles.b
     side = np.where(swapped, 1 - battles.left, battles.left)  # is the first system on the left?

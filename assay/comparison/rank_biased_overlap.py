@@ -40,7 +40,7 @@ def rank_biased_overlap(x: ArrayLike, y: ArrayLike, *, persistence: float = PERS
 
 def _membership_by_depth(values: Floats) -> Floats:
     """Return (n_systems, depths), the share of each system that is in the top d. If the depth cuts
-    a group of ties, all of the group have the same share."""
+    a group of tied systems, each of them has the same share."""
     above = (values[None, :] > values[:, None]).sum(axis=1)
     tied = (values[None, :] == values[:, None]).sum(axis=1)
     return np.clip((np.arange(1, len(values) + 1)[None, :] - above[:, None]) / tied[:, None], 0, 1)

@@ -181,11 +181,11 @@ def ndcg_bounds(
     """Return bounds of nDCG. Every multiset of grades of the unjudged documents is tried, in
     descending order by rank for the upper bound and in ascending order for the lower.
 
-    An unjudged document also raises the ideal, so neither all 0 nor all highest need be a bound.
-    There are C(n_unjudged + highest, highest) multisets per topic. cutoff: None for all given
-    ranks. exponential: the gain of grade g is 2^g - 1 instead of g. Other unjudged documents stay
-    out of the ideal, except those that `n_elsewhere` counts, which have the highest grade for the
-    lower bound.
+    An unjudged document also raises the ideal, so the bounds need not be reached with all grades 0
+    or all grades highest. There are C(n_unjudged + highest, highest) multisets per topic. cutoff:
+    None for all given ranks. exponential: the gain of grade g is 2^g - 1 instead of g. Other
+    unjudged documents stay out of the ideal, except those that `n_elsewhere` counts, which have the
+    highest grade for the lower bound.
     """
     ends = [_ndcg_range(top, cutoff, highest, exponential) for top in tops]
     low, zero, high = (

@@ -1,5 +1,5 @@
-"""Leave each run out of the pool in turn, as if it had not been pooled, and compare its score
-bounds and imputed nDCG with its score under all judgements.
+"""Leave each run out of the pool in turn, and compare its score bounds and imputed nDCG with its
+score under all judgements.
 
     for scores in iterate_left_out_scores(runs, groups, qrels, cutoff=10, level=1): ...
 """

@@ -92,8 +92,8 @@ UNKNOWN_KIND = DetectedKind((), sure=False)
 def detect_kind(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> FileKind:
     """Return the kind that the first 64 kB resemble most.
 
-    Text of no known kind is `unknown`. Raises FormatError only if the file cannot be opened as the
-    format it claims, for example a damaged archive.
+    Text of no known kind is `unknown`. Raises FormatError only if the file cannot be opened in its
+    apparent format, for example because an archive is damaged.
     """
     kinds = guess_kind(path, name=name, max_bytes=max_bytes).kinds
     return kinds[0] if kinds else FileKind.UNKNOWN

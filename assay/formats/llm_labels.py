@@ -32,7 +32,8 @@ from assay.formats.streams import (
 SIX_COLUMNS = "6 columns: topic Q0 document grade confidence runid"
 UMBRELA_LINE = 'lines such as {"query": "...", "passage": "...", "judgment": 2}'
 MIN_RANKS = 4
-"""Minimum labels of a topic for which counting-up grades are taken for the ranks of a run."""
+"""Minimum number of labels of a topic for which consecutive grades are considered the ranks of a
+run."""
 
 
 class SixColumnLabel(NamedTuple):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 DATASET_PREFIX = "irds:"
-"""Before the id of a data set, instead of a file's path."""
+"""Prefix of the ID of a data set that is given instead of a file's path."""
 OWN_FIELDS = ("doc_id", "title", "text")
 
 

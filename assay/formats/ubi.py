@@ -29,7 +29,7 @@ from assay.formats.streams import (
 
 IMPRESSIONS = frozenset({"impression"})
 CLICKS = frozenset({"click", "item_click"})
-"""Names of actions that count."""
+"""Names of actions that count as clicks."""
 BULK_ACTIONS = frozenset({"index", "create"})
 EXPECTED_EVENTS = (
     'UBI events such as {"action_name": "click", "query_id": "...", "event_attributes": {...}}'

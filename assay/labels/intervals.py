@@ -1,5 +1,5 @@
-"""Confidence intervals of agreement and of tau between rankings, given where they are calibrated
-and refused with a reason elsewhere.
+"""Confidence intervals of agreement and of tau between rankings. If an interval would not be
+calibrated, a reason is given instead.
 
 The methods were selected by simulation. `docs/evidence/calibration.md` has the results,
 `benchmarks/calibration` the simulation.

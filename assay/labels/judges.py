@@ -37,7 +37,7 @@ def sort_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_kinds(kinds: Sequence[str]) -> str:
-    """Return what is wrong with a choice of types as a sentence, or an empty string."""
+    """Return the problem with a choice of types as a sentence, or an empty string."""
     known = [kind.value for kind in JudgeKind]
     if not kinds or not set(kinds) <= set(known):
         return f"Unknown annotator type. Choose one or more of {', '.join(known)}."
@@ -47,5 +47,5 @@ def check_kinds(kinds: Sequence[str]) -> str:
 
 
 def describe_kinds(kinds: Sequence[str]) -> str:
-    """Describe a choice of types for users: judged by these only."""
+    """Describe a choice of types for users, such as "judged by people only"."""
     return f"judged by {' and '.join(KIND_LABELS[JudgeKind(kind)] for kind in kinds)} only"

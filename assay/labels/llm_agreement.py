@@ -1,5 +1,5 @@
-"""Measure how well an LLM judge agrees with people, compared with how well people agree with each
-other, and how reliably both rank systems.
+"""Measure the agreement between an LLM judge and people, compared with the agreement among people,
+and how reliably both rank systems.
 
     joint = joint_between_people(counts, topic, n_topics)     two people on the same pairs
     joint = joint_with_llm(counts, llm, topic, n_topics)  a person and the LLM judge

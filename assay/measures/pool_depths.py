@@ -4,9 +4,8 @@ these runs (Assay-specific).
     evaluate_cut_pools(qrels, runs, measures, depths)   the pool of each depth: its size, and every score
                                                         under its part of the qrels
 
-Documents outside the pool of a depth count as unjudged. Nothing can be concluded about pools deeper
-than the judged one, because documents that no run has down to the greatest depth, or that were
-never judged, are unknown.
+Documents outside the pool of a depth count as unjudged. Pools deeper than the judged one can't be
+evaluated, because documents below the greatest depth and documents without judgement are unknown.
 """
 
 from __future__ import annotations

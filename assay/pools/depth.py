@@ -339,8 +339,8 @@ def _copy_unranked(
     priority: NDArray[np.int64],
     everyone: NDArray[np.bool_],
 ) -> None:
-    """Copy into the arrays, in place, what does not follow from ranks: pairs for all annotators,
-    and the priority of pairs without a rank."""
+    """Copy values that do not follow from ranks into the arrays, in place: pairs for all
+    annotators, and the priority of pairs without a rank."""
     if not pool.everyone.any() and (pool.best_rank > 0).all():
         return
     rows = {

@@ -125,9 +125,9 @@ def assign_stages(
 
 
 def service_order(pool: PooledPairs, stage: NDArray[np.int32], *, seed: int) -> NDArray[np.int64]:
-    """Return the rows in the order of service: by stage, within a stage by topic in random order,
-    and within a topic in random order, so that the next pair does not reveal its stratum. Pairs
-    that are not sampled come last. Independent of ties and of the order of files."""
+    """Return the rows in the order of assignment: by stage, then by topic in random order, then in
+    random order within the topic, so that the next pair does not reveal its stratum. Pairs that are
+    not sampled come last. Independent of ties and of the order of files."""
     # not the generator of the sample: a pair's position in its stratum must not show
     rng = np.random.default_rng([seed, 1])
     by_id = np.lexsort((pool.documents, pool.topic))

@@ -8,10 +8,10 @@ measure (`compute_run_weights`).
 
 λ = 0 uses human judgements alone. PPI++ (Angelopoulos, Duchi and Zrnic 2023) chooses the λ of the
 smallest variance. The estimator is the difference estimator of survey sampling (Särndal, Swensson
-and Wretman 1992). The cross-fitted form (Zrnic and Candès 2024) learns the human label from the LLM
-judge's label, rank and votes on four fifths of the sample and predicts the rest. The estimates are
-unbiased whatever the LLM judge's quality, but only if its labels were fixed before the sample was
-drawn and annotators did not see them.
+and Wretman 1992). The cross-fitted form (Zrnic and Candès 2024) learns to predict the human label
+from the LLM judge's label, rank and votes on four fifths of the sample, and predicts the labels of
+the rest. The estimates are unbiased whatever the LLM judge's quality, but only if its labels were
+fixed before the sample was drawn and annotators did not see them.
 """
 
 from __future__ import annotations

@@ -260,8 +260,8 @@ class SampledComparison(NamedTuple):
         (1 - r) / T) with r = v_j / v_t.
 
         The topics' true differences and the sampling errors are independent, but over T topics the
-        mean of their products is not 0. It varies by √(v_d v_j / T), counts twice, and leaves v_t
-        together with the errors when the rest is judged.
+        mean of their products is not 0. Its standard deviation is √(v_d v_j / T), it counts twice
+        in v_t, and it disappears together with the errors when the rest is judged.
         """
         if self.topics <= 0:
             return 0.0 if self.judging == 0 else 1.0

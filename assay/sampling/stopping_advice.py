@@ -141,8 +141,8 @@ def advise_sampled_pool(
 def summarise_audit(
     left: RemainingRelevant, n_found: int, n: int, *, recall: float, n_checks: int = 1
 ) -> dict[str, Any]:
-    """Summarise the audit. left: estimate from `n` audit pairs, with 95% confidence over `n_checks`
-    interim checks together. n_found: relevant pairs found so far. Returns estimate, upper, found,
+    """Summarise the audit. left: estimate from `n` audit pairs, with 95% confidence over all
+    `n_checks` interim checks. n_found: relevant pairs found so far. Returns estimate, upper, found,
     recall, reached and words."""
     reached = has_reached_recall(n_found, left, recall=recall)
     words = describe_remaining_relevant(

@@ -97,8 +97,8 @@ def describe_remaining_relevant(
     reached: bool,
     n_checks: int = 1,
 ) -> str:
-    """Describe the estimated number of relevant pairs left. n_checks: number of interim checks over
-    which the bound holds together."""
+    """Describe the estimated number of relevant pairs left. n_checks: number of interim checks for
+    which the bound holds simultaneously."""
     certain = (
         "95% confidence, Clopper-Pearson"
         if n_checks == 1

@@ -159,7 +159,7 @@ def side_by_side(
     """Return (run and number of the condition, expected rank, lowest and highest rank that it may
     have), grouped by run.
 
-    most: number of rows. A run is included with all its rows or not at all.
+    most: maximum number of rows. A run is included with all its rows or not at all.
     """
     tags = sort_by_expected_rank(next(iter(conditions.values())))[: max(most // len(conditions), 1)]
     return [

@@ -186,8 +186,8 @@ def pairs_table(
 
 
 def fixed_topics_table(measure: str, answer: Mapping[str, Any]) -> Table | None:
-    """Return the intervals of the differences that a sampled pool would give on the same topics if
-    all of it were judged. None if the measure is not a sum over pairs."""
+    """Return the confidence intervals, for the same topics, of the differences that complete
+    judging of a sampled pool would give. None if the measure is not a sum over pairs."""
     rows: list[list[Cell]] = [
         [
             row["a"],

@@ -51,8 +51,8 @@ def parse_duration(text: str) -> float:
 
 @dataclass(frozen=True)
 class JudgementOptions(CheckedOptions):
-    """Options of analyses of judgements. None stands for the default of files, or the campaign's
-    own setting."""
+    """Options of analyses of judgements. None means the default for files, or the setting of the
+    campaign."""
 
     grades: int | None = option(
         None,

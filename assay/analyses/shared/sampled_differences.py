@@ -68,8 +68,8 @@ def compare_sampled_systems(
     alpha: float,
     seed: int,
 ) -> Values:
-    """Test the differences of estimates. Keys of the result are those of `compare systems`. seed:
-    of the folds of the rank model. Raises BadInput."""
+    """Test the differences of estimates. The result has the keys of `compare systems`. seed: for
+    the folds of the rank model. Raises BadInput for options that a sampled pool does not allow."""
     if family == "max":
         raise BadInput(
             f"--correction max needs the permutation test, but {ONLY_T_MESSAGE}; choose holm or bonferroni"

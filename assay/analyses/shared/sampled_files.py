@@ -109,7 +109,7 @@ def evaluate_sampled(
 ) -> Values:
     """Estimate every measure of every run from every pool (docs/reference/commands.md).
 
-    seed: of the folds of the rank model. Raises BadInput for options that a sampled pool does not
+    seed: for the folds of the rank model. Raises BadInput for options that a sampled pool does not
     allow."""
     keys = ("qrels", "interval", "interval_reason", "per_topic", "topics", "pool")
     optional = ("these_topics", "these_topics_reason", "rank_model", "undefined", "caution")

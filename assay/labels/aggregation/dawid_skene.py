@@ -57,10 +57,10 @@ class DawidSkeneEstimate:
 
     posterior: (n_pairs, n_grades), rows sum to 1, NaN for pairs without judgements. prior:
     (n_grades), the mean posterior, 0 for unused grades. errors: (n_annotators, n_grades, n_grades),
-    the probability that the annotator gives the third index' grade if the second index' is true,
-    NaN for annotators without judgements and for unused true grades. objective: one value per
-    iteration, the log-likelihood with the prior or crowd-kit's bound per judgement. converged:
-    False if the maximum number of iterations was reached.
+    the probability that the annotator gives the grade of the last axis if the grade of the second
+    axis is true, NaN for annotators without judgements and for unused true grades. objective: one
+    value per iteration, the log-likelihood with the prior or crowd-kit's bound per judgement.
+    converged: False if the maximum number of iterations was reached.
     """
 
     posterior: NDArray[np.float64]
