@@ -293,8 +293,8 @@ def postgresql() -> Iterator[Finding]:
             f"apart. Synchronise both with the same time server."
         )
     wanted = (
-        environment.number("WEB_WORKERS", 2) * environment.number("WEB_THREADS", 8)
-        + environment.number("WORKER_PROCESSES", 2)
+        environment.number("WEB_WORKERS") * environment.number("WEB_THREADS")
+        + environment.number("WORKER_PROCESSES")
         + 3
     )
     if wanted > most - 3:

@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
+from config.setting_list import DEFAULTS
+
 PREFIX = "ASSAY_"
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
@@ -31,8 +33,9 @@ def exit_on_bad_setting(status: int = 1) -> Iterator[None]:
         raise SystemExit(status) from None
 
 
-def text(name: str, default: str = "") -> str:
-    return os.environ.get(PREFIX + name, default).strip()
+def text(name: str) -> str:
+    """Return the value of a setting of `config.setting_list`, or its default."""
+    return os.environ.get(PREFIX + name, DEFAULTS[name]).strip()
 
 
 def format_shell_variables(*names: str) -> str:
@@ -41,8 +44,8 @@ def format_shell_variables(*names: str) -> str:
     return "".join(f"{PREFIX}{name}={shlex.quote(text(name))} " for name in names if text(name))
 
 
-def flag(name: str, default: bool = False) -> bool:
-    value = text(name, "1" if default else "0").lower()
+def flag(name: str) -> bool:
+    value = text(name).lower()
     if value in TRUE:
         return True
     if value in FALSE:
@@ -50,8 +53,8 @@ def flag(name: str, default: bool = False) -> bool:
     raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} must be 1 or 0")
 
 
-def number(name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
-    value = text(name, str(default))
+def number(name: str, *, least: int = 0, most: int | None = None) -> int:
+    value = text(name)
     try:
         result = int(value)
     except ValueError:
@@ -64,15 +67,15 @@ def number(name: str, default: int, *, least: int = 0, most: int | None = None) 
 
 
 def choice(name: str, *allowed: str) -> str:
-    """Return one of the allowed words. The first one is the default."""
-    value = text(name, allowed[0]).lower()
+    """Return one of the allowed words."""
+    value = text(name).lower()
     if value not in allowed:
         raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} must be one of {', '.join(allowed)}")
     return value
 
 
-def words(name: str, default: str = "") -> list[str]:
-    return [word for word in text(name, default).replace(",", " ").split() if word]
+def words(name: str) -> list[str]:
+    return [word for word in text(name).replace(",", " ").split() if word]
 
 
 def endpoints(name: str) -> dict[str, str]:
@@ -113,7 +116,7 @@ def networks(name: str) -> list[str]:
 
 def worker_niceness() -> int:
     """Return the niceness of background work."""
-    return number("WORKER_NICE", 10, least=0)
+    return number("WORKER_NICE", least=0)
 
 
 def user_folder() -> Path:

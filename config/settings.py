@@ -1,5 +1,5 @@
 """Django settings. Every option of an installation is an environment variable with the prefix
-ASSAY_ (docs/reference/settings.md)."""
+ASSAY_ (config/setting_list.py)."""
 
 from pathlib import Path
 
@@ -17,12 +17,12 @@ BEFORE_COMMANDS = env.format_shell_variables("DATA_DIR")
 DATABASE_GIVEN = bool(env.text("DATABASE_URL"))
 DEBUG = env.flag("DEBUG")
 SECRET_KEY = env.secret_key(DATA_DIR)
-ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "127.0.0.1 localhost [::1]")
+ALLOWED_HOSTS = env.words("ALLOWED_HOSTS")
 CSRF_TRUSTED_ORIGINS = env.words("TRUSTED_ORIGINS")
 TRUSTED_PROXIES = env.networks("TRUSTED_PROXIES")
 HTTPS = env.flag("HTTPS")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-SESSION_COOKIE_AGE = env.number("SESSION_DAYS", 14, least=1) * 86400
+SESSION_COOKIE_AGE = env.number("SESSION_DAYS", least=1) * 86400
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
@@ -95,8 +95,8 @@ TEMPLATES = [
 # for a pooler such as PgBouncer: no server-side cursors and no prepared statements
 POOLER = env.flag("POOLER")
 # per statement; the web server sets its own limit (config/wsgi.py)
-QUERY_SECONDS = env.number("QUERY_SECONDS", 0)
-JUDGEMENT_WAIT_SECONDS = env.number("JUDGEMENT_WAIT_SECONDS", 4, least=1, most=15)
+QUERY_SECONDS = env.number("QUERY_SECONDS")
+JUDGEMENT_WAIT_SECONDS = env.number("JUDGEMENT_WAIT_SECONDS", least=1, most=15)
 DATABASES = {
     "default": databases.database_settings(
         env.text("DATABASE_URL"), DATA_DIR, query_seconds=QUERY_SECONDS, pooler=POOLER
@@ -136,7 +136,7 @@ LANGUAGE_COOKIE_NAME, LANGUAGE_COOKIE_AGE, LANGUAGE_COOKIE_SAMESITE, LANGUAGE_CO
 )
 LOCALE_PATHS = [BASE_DIR / "locale"]
 FORMAT_MODULE_PATH = ["config.formats"]
-TIME_ZONE = env.text("TIME_ZONE", "UTC")
+TIME_ZONE = env.text("TIME_ZONE")
 USE_TZ = True
 USE_I18N = True
 
@@ -145,7 +145,7 @@ STATIC_ROOT = DATA_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": file_stores.storage_settings(
-        env.text("STORAGE"), cache_gigabytes=env.number("CACHE_GB", 20, least=1)
+        env.text("STORAGE"), cache_gigabytes=env.number("CACHE_GB", least=1)
     ),
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
@@ -158,12 +158,12 @@ MEDIA_ROOT = DATA_DIR / "files"
 FILE_UPLOAD_TEMP_DIR = None
 FILE_UPLOAD_PERMISSIONS = 0o600
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5_000_000
-MAX_UPLOAD_BYTES = env.number("MAX_UPLOAD_MB", 4096, least=1) * 1_000_000
+MAX_UPLOAD_BYTES = env.number("MAX_UPLOAD_MB", least=1) * 1_000_000
 # 0 for no limit, here and in the next line
-WAITING_BYTES_PER_PERSON = env.number("MAX_WAITING_MB", 20_480) * 1_000_000
-JOBS_PER_PERSON = env.number("JOBS_PER_PERSON", 500)
-JOB_IDLE_SECONDS = env.number("JOB_IDLE_SECONDS", 7200)  # 0 for no limit
-MAX_UNPACKED_BYTES = env.number("MAX_UNPACKED_MB", 65536, least=1) * 1_000_000
+WAITING_BYTES_PER_PERSON = env.number("MAX_WAITING_MB") * 1_000_000
+JOBS_PER_PERSON = env.number("JOBS_PER_PERSON")
+JOB_IDLE_SECONDS = env.number("JOB_IDLE_SECONDS")  # 0 for no limit
+MAX_UNPACKED_BYTES = env.number("MAX_UNPACKED_MB", least=1) * 1_000_000
 
 REST_FRAMEWORK = {
     # Token authentication first: it has a challenge, without which REST framework would answer 403
@@ -207,7 +207,7 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
-INSTITUTION = env.text("INSTITUTION", "your institution")  # on the button of the sign-in page
+INSTITUTION = env.text("INSTITUTION")  # on the button of the sign-in page
 USER_HEADER, GROUPS_HEADER = env.text("USER_HEADER"), env.text("GROUPS_HEADER")
 CREATOR_GROUPS, ADMIN_GROUPS = env.words("CREATOR_GROUPS"), env.words("ADMIN_GROUPS")
 OIDC_ISSUER = env.text("OIDC_ISSUER")
@@ -217,10 +217,10 @@ OIDC_OP_AUTHORIZATION_ENDPOINT, OIDC_OP_TOKEN_ENDPOINT = (
     env.text("OIDC_TOKENS"),
 )
 OIDC_OP_USER_ENDPOINT, OIDC_OP_JWKS_ENDPOINT = env.text("OIDC_USERINFO"), env.text("OIDC_KEYS")
-OIDC_RP_SCOPES = env.text("OIDC_SCOPES", "openid profile email")
+OIDC_RP_SCOPES = env.text("OIDC_SCOPES")
 OIDC_NAME_CLAIM, OIDC_GROUPS_CLAIM = (
-    env.text("OIDC_NAME_CLAIM", "preferred_username"),
-    env.text("OIDC_GROUPS_CLAIM", "groups"),
+    env.text("OIDC_NAME_CLAIM"),
+    env.text("OIDC_GROUPS_CLAIM"),
 )
 OIDC_RP_SIGN_ALGO, OIDC_USE_PKCE, OIDC_TIMEOUT = "RS256", True, 10
 OIDC_AUTHENTICATION_CALLBACK_URL = "sign-in-oidc-back"
@@ -252,19 +252,19 @@ EMAIL_BACKEND = (
     if env.text("EMAIL_HOST")
     else "django.core.mail.backends.console.EmailBackend"
 )
-EMAIL_HOST = env.text("EMAIL_HOST", "localhost")
-EMAIL_PORT = env.number("EMAIL_PORT", 25, least=1)
+EMAIL_HOST = env.text("EMAIL_HOST") or "localhost"
+EMAIL_PORT = env.number("EMAIL_PORT", least=1)
 EMAIL_HOST_USER = env.text("EMAIL_USER")
 EMAIL_HOST_PASSWORD = env.text("EMAIL_PASSWORD")
 EMAIL_USE_TLS = env.flag("EMAIL_TLS")
 EMAIL_TIMEOUT = 10  # otherwise an unresponsive mail server would block a thread per sign-in link
-DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM", "assay@localhost")
+DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM")
 
 # address -> variable with its key; pages cannot use other addresses
 LLM_ENDPOINTS = env.endpoints("LLM_ENDPOINTS")
 METRICS_TOKEN = env.text("METRICS_TOKEN")
 LOGGING = logs.logging_settings(
-    env.text("LOG_LEVEL", "WARNING").upper(),
+    env.text("LOG_LEVEL").upper(),
     style=env.choice("LOG_FORMAT", "line", "json"),
     access=env.flag("ACCESS_LOG"),
 )

@@ -18,12 +18,12 @@ from config import environment, logs
 from config.request_counts import COUNTS
 
 worker_class = "gthread"
-workers = environment.number("WEB_WORKERS", 2, least=1)
-threads = environment.number("WEB_THREADS", 8, least=1)
+workers = environment.number("WEB_WORKERS", least=1)
+threads = environment.number("WEB_THREADS", least=1)
 keepalive = 75
 timeout = 120
 graceful_timeout = 30
-loglevel = environment.text("LOG_LEVEL", "WARNING").lower()
+loglevel = environment.text("LOG_LEVEL").lower()
 control_socket_disable = True
 LOG_STYLE = environment.choice("LOG_FORMAT", "line", "json")
 RESERVED_FILES = 256

@@ -1,7 +1,8 @@
 """Sphinx directives for reference pages that are generated from the code.
 
 `command NAME` lists the arguments of a command from its parser, `campaign-keys TABLE` the keys of a
-table of campaign files, `api-operations` the operations of the OpenAPI document. Docstrings are plain text: the hook for autodoc escapes what reStructuredText
+table of campaign files, `settings SECTION` the environment variables of `config.setting_list`,
+`api-operations` the operations of the OpenAPI document. Docstrings are plain text: the hook for autodoc escapes what reStructuredText
 would read as markup."""
 
 from __future__ import annotations
@@ -148,6 +149,23 @@ def operations() -> dict[str, list[tuple[str, str, str]]]:
     return dict(sorted(found.items()))
 
 
+class Settings(SphinxDirective):
+    """The table of one section of the settings, from their list."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        from config.setting_list import SECTIONS
+
+        rows = [
+            f"| `ASSAY_{one.name}` | {one.shown_default or default} | {one.help} |"
+            for one in SECTIONS[self.arguments[0]]
+            for default in [f"`{one.default}`" if one.default else "none"]
+        ]
+        header = ["| Variable | Default | Meaning |", "|---|---|---|"]
+        return self.parse_text_to_nodes("\n".join([*header, *rows]))
+
+
 class ApiOperations(SphinxDirective):
     """One section with a table for each tag of the OpenAPI document."""
 
@@ -184,6 +202,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     set_up_django()
     app.add_directive("command", Command)
     app.add_directive("campaign-keys", CampaignKeys)
+    app.add_directive("settings", Settings)
     app.add_directive("api-operations", ApiOperations)
     app.connect("autodoc-process-docstring", escape_docstring)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -18,7 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from config import install
+from config import environment, install
+from config.setting_list import DEFAULTS, SECTIONS
+from config.single_sign_on import REQUIRED_OIDC_SETTINGS
 from tests.conftest import absent
 from tests.databases import own_database
 from tests.documented import DOCS, block
@@ -27,57 +29,29 @@ from tests.migrated import collected_folder, copy_migrated
 
 ROOT = DOCS.parent
 PASSWORD = "a long password"
-SOURCES = [
-    path
-    for path in (ROOT / "config").rglob("*.py")
-    if "management" not in path.parts or path.name == "up.py"
-]
-NAMED_IN_A_SETTING = {"LLM_KEY"}
-"""Read under the name that ASSAY_LLM_ENDPOINTS, or an option, gives."""
+SOURCES = sorted((ROOT / "config").rglob("*.py"))
+READ = re.compile(r'\b(?:text|flag|number|words|networks|choice|endpoints)\(\s*"([A-Z_]+)"')
 
 
-def read_by_the_program() -> dict[str, str]:
-    """Name of a setting -> its default as written, empty where none is."""
-    found: dict[str, str] = {}
-    for path in SOURCES:
-        for name, default in re.findall(
-            (
-                r'\b(?:(?:env|environment)\.)?(?:text|flag|number|words|networks|choice|endpoints)\(\s*"([A-Z_]+)"(?:,\s*"?([\w.:\[\] '
-                r']+?)"?)?\s*[,)]'
-            ),
-            path.read_text(encoding="utf-8"),
-        ):
-            found[name] = found.get(name) or default
-    return found | {"SECRET_KEY": ""}
+def test_every_setting_that_is_read_is_in_the_list_and_no_other() -> None:
+    read = {name for path in SOURCES for name in READ.findall(path.read_text(encoding="utf-8"))}
+    assert read | set(REQUIRED_OIDC_SETTINGS) == set(DEFAULTS)
 
 
-def test_the_table_has_every_setting_that_is_read_and_no_other():
-    text = (DOCS / "reference/settings.md").read_text(encoding="utf-8")
-    rows = [line for line in text.splitlines() if line.startswith("| `ASSAY_")]
-    documented = {
-        name for row in rows for name in re.findall(r"`ASSAY_([A-Z_]+)`", row.split("|")[1])
-    }
-    assert documented == set(read_by_the_program())
-    assert set(re.findall(r"ASSAY_([A-Z_]+)", text)) - documented == NAMED_IN_A_SETTING
+def test_the_page_of_settings_has_every_section_of_the_list_once() -> None:
+    page = (DOCS / "reference/settings.md").read_text(encoding="utf-8")
+    assert re.findall(r"(?m)^:::\{settings\} (\w+)$", page) == list(SECTIONS)
 
 
-def test_the_defaults_of_the_table_are_those_of_the_program():
-    text = (DOCS / "reference/settings.md").read_text(encoding="utf-8")
-    told = {}
-    for row in re.findall(r"^\| (`ASSAY_.+?) \| (.+?) \|", text, flags=re.MULTILINE):
-        names, values = re.findall(r"`ASSAY_([A-Z_]+)`", row[0]), re.findall(r"`([^`]+)`", row[1])
-        if len(names) == len(values):
-            told.update(zip(names, values, strict=True))
-    numbers = {
-        name: default for name, default in read_by_the_program().items() if default.isdigit()
-    }
-    assert len(numbers) > 6
-    differing = {
-        name: (told[name], default)
-        for name, default in numbers.items()
-        if name in told and told[name] != default
-    }
-    assert differing == {}
+def test_a_setting_without_a_value_has_the_default_of_the_list(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("ASSAY_SESSION_DAYS", raising=False)
+    assert environment.number("SESSION_DAYS") == 14
+    monkeypatch.setenv("ASSAY_SESSION_DAYS", "3")
+    assert environment.number("SESSION_DAYS") == 3
+    with pytest.raises(KeyError):
+        environment.text("NOT_A_SETTING")
 
 
 HOST = "assay.example.org"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from config.setting_list import DEFAULTS
 from tests.commands import get_commands
 from tests.documented import DOCS
 
@@ -78,3 +79,12 @@ def test_the_page_of_the_api_lists_its_operations(site: Path) -> None:
     text = re.sub(r"<[^>]+>", "", page)
     assert "GET /api/v1/to-do/" in text
     assert len(re.findall(r"(?m)^(?:GET|POST|PUT|PATCH|DELETE) /api/", text)) > 80
+
+
+@pytest.mark.long
+def test_the_page_of_settings_lists_each_with_its_default(site: Path) -> None:
+    page = (site / "reference" / "settings.html").read_text(encoding="utf-8")
+    rows = [re.sub(r"<[^>]+>", " ", row) for row in re.findall(r"(?s)<tr.*?</tr>", page)]
+    assert [row for row in rows if "ASSAY_SESSION_DAYS" in row and " 14 " in row]
+    names = {re.findall(r"ASSAY_([A-Z_]+)", row)[0] for row in rows if "ASSAY_" in row}
+    assert names == set(DEFAULTS)

@@ -29,8 +29,6 @@ from assay.number_words import format_count
 from config import environment, orphan_processes, web_server
 from config.supervisor import GRACE_SECONDS, SupervisedProcess, Supervisor
 
-LOOPBACK = "127.0.0.1"
-
 
 class Command(BaseCommand):
     help = "Prepare and start the web server and the background worker, on loopback by default."
@@ -39,13 +37,13 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
             "--host",
-            default=environment.text("HOST", LOOPBACK),
+            default=environment.text("HOST"),
             help="address to listen on (default: loopback)",
         )
         parser.add_argument(
             "--port",
             type=int,
-            default=environment.number("PORT", 8000, least=1, most=65535),
+            default=environment.number("PORT", least=1, most=65535),
             help="port to listen on (default: 8000)",
         )
         parser.add_argument(
@@ -245,7 +243,7 @@ def worker_command() -> list[str]:
     """Return the command of the worker. Its settings are checked here, because its own output is
     not visible."""
     environment.worker_niceness()
-    processes = environment.number("WORKER_PROCESSES", 2, least=1)
+    processes = environment.number("WORKER_PROCESSES", least=1)
     return [sys.executable, "-m", "assay", "worker", f"--processes={processes}"]
 
 

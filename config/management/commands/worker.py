@@ -21,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--processes",
             type=int,
-            default=environment.number("WORKER_PROCESSES", 2, least=1),
+            default=environment.number("WORKER_PROCESSES", least=1),
             metavar="N",
             help="number of concurrent jobs (default: ASSAY_WORKER_PROCESSES, or 2)",
         )
