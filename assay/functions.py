@@ -30,6 +30,7 @@ from assay.cli.command_list import load_command
 from assay.column_types import BattleColumns, QrelsColumns, RunColumns
 from assay.formats.prel import SampledQrels
 from assay.inputs import (
+    expand_paths,
     is_path,
     read_battles_input,
     read_judgements_input,
@@ -102,6 +103,9 @@ FUNCTIONS = {
     "plan_study": FunctionSpec("plan_study", QRELS_AND_RUNS),
     "rank_llm_judges": FunctionSpec("rank_llm_judges", ("qrels", "llm_labels")),
     "reusability": FunctionSpec("reusability", QRELS_AND_RUNS),
+    "score_nuggets": FunctionSpec("score_nuggets", ("nuggets", "labels")),
+    "score_rubrics": FunctionSpec("score_rubrics", ("rubrics", "labels")),
+    "score_support": FunctionSpec("score_support", ("answers", "labels")),
     "simulate_campaign": FunctionSpec("simulate_campaign", QRELS_AND_RUNS),
     "split_half": FunctionSpec("split_half", QRELS_AND_RUNS),
     "stability": FunctionSpec("stability", QRELS_AND_RUNS),
@@ -112,7 +116,7 @@ FUNCTIONS = {
 result types of their own, in assay.library."""
 COMMAND_LINE_ONLY = {
     *("help", "json", "output", "campaign", "method", "annotators", "precision", "lenient"),
-    *("sampled", "rank_model", "table", "llm_table", "fail_on"),
+    *("sampled", "rank_model", "table", "llm_table", "fail_on", "scores"),
     *("settings", "pythonpath", "verbosity", "traceback", "no_color", "force_color", "skip_checks"),
 }
 """Options that functions do not have: those of the terminal, of an installation's database, of
@@ -237,6 +241,9 @@ def _store_inputs(
         elif name == "battles":
             battles[name] = read_battles_input(value)
             places[name] = name
+        elif name == "answers":
+            paths = [value] if is_path(value) else value
+            places[name] = [str(path) for one in paths for path in expand_paths(one)]
         elif (about.command, name) in NAMED_QRELS:
             places[name] = []
             for key, one in value.items():

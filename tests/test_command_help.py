@@ -140,6 +140,24 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             f"{t}\tx\ty\t{('a', 'b', 'tie')[t % 3]}\t{'ab'[t % 2]}\n{t}\ty\tz\t{'ba'[t % 2]}\ta"
             for t in topics
         ],
+        "answers.jsonl": [
+            f'{{"metadata": {{"run_id": "x", "narrative_id": "{t}"}}, "references": ["d1", "d2"], '
+            '"answer": [{"text": "A sentence.", "citations": [0, 1]}, {"text": "Another."}]}'
+            for t in topics
+        ],
+        "support.tsv": ["topic\tsystem\tsentence\tcitation\tlabel"]
+        + [f"{t}\tx\t0\t{t % 2}\tpartial" for t in topics],
+        "nuggets.jsonl": [
+            f'{{"qid": "{t}", "nuggets": [{{"text": "a fact", "importance": "vital"}}]}}'
+            for t in topics
+        ],
+        "assignments.tsv": ["topic\tsystem\tnugget\tassignment"]
+        + [f"{t}\tx\t0\tsupport" for t in topics],
+        "rubrics.jsonl": [
+            f'{{"qid": "{t}", "rubrics": [{{"criterion": "names a fact", "weight": 4}}]}}'
+            for t in topics
+        ],
+        "verdicts.tsv": ["topic\tsystem\tcriterion\tverdict"] + [f"{t}\tx\t0\tmet" for t in topics],
         "sampled.prel": [
             f"{t} 0 d{d} {1 if d < 7 else 2} {grade[t, d] if d < 7 or d % 2 else -1}"
             for t, d in pairs

@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
+from assay.analyses.shared.campaign_sources import (
+    CampaignCommand,
+    InsteadOfFiles,
+    add_campaign_options,
+)
 from assay.analyses.shared.comparison_tables import (
     assisted_table,
     differences_chart,
@@ -58,6 +62,7 @@ from assay.comparison.system_comparison import (
     monte_carlo_error,
 )
 from assay.comparison.verdict_sentences import REPEATED_TESTING_NOTE
+from assay.formats.topic_scores import TopicScores, read_topic_scores
 from assay.measures.measures import Measure, UnknownMeasure, refuse_estimates
 from assay.number_words import format_count
 from assay.options import add_options, option
@@ -130,7 +135,42 @@ def compute(
     """
     check_options(options)
     evaluations = evaluate_runs(runs, {"": qrels}, options.measures, options, warn=warn)[""]
+    scores = {
+        str(measure): np.column_stack([evaluation.values[:, column] for evaluation in evaluations])
+        for column, measure in enumerate(options.measures)
+    }
     tags = [evaluation.tag for evaluation in evaluations]
+    return compare_score_tables(scores, tags, options, groups=groups, seed=seed)
+
+
+def compute_scores(
+    table: TopicScores,
+    options: Options,
+    *,
+    groups: Mapping[str, NDArray[np.bool_]] | None = None,
+    seed: int = 0,
+) -> Values:
+    """Test the difference between every pair of systems on every measure of a table of scores, as
+    `compute` does. A topic that a system lacks counts as `missing_topics` says."""
+    scores = {}
+    for column, measure in enumerate(table.measures):
+        values = table.values[:, :, column].T
+        scores[measure] = (
+            np.where(np.isnan(values), 0.0, values) if options.missing_topics == "zero" else values
+        )
+    return compare_score_tables(scores, table.tags, options, groups=groups, seed=seed)
+
+
+def compare_score_tables(
+    scores: Mapping[str, NDArray[np.float64]],
+    tags: Sequence[str],
+    options: Options,
+    *,
+    groups: Mapping[str, NDArray[np.bool_]] | None,
+    seed: int,
+) -> Values:
+    """Test all pairs on each table. scores: float64 (n_topics, n_runs) by measure, NaN if a topic
+    does not count for a run, which leaves it out for all. Raises BadInput."""
     if len(tags) < 2:
         raise BadInput(MIN_RUNS)
     pairs = pairs_to_compare(tags, options.against)
@@ -144,8 +184,7 @@ def compute(
             return empty_result(tags)
         return answer
 
-    for column, measure in enumerate(map(str, options.measures)):
-        values = np.column_stack([evaluation.values[:, column] for evaluation in evaluations])
+    for measure, values in scores.items():
         counts = ~np.isnan(values).any(axis=1)
         result[measure] = of_topics(values[counts], measure, measure)
         if groups:
@@ -389,19 +428,35 @@ class Command(CampaignCommand):
             help="read QRELS as a sampled pool (topic 0 document stratum grade) and estimate "
             f"differences, by default of {SAMPLED_MEASURES}",
         )
+        parser.add_argument(
+            "--scores",
+            action=InsteadOfFiles,
+            metavar="FILE",
+            help="scores by topic (run measure topic value) instead of QRELS and RUN; all its "
+            "measures are compared",
+        )
 
     def compute(
         self,
         *,
-        qrels: str,
+        qrels: str | None,
         runs: list[str],
         topic_groups: str | None,
         seed: int,
         sampled: bool,
         fail_on: list[FailCondition],
+        scores: str | None,
         **options: Any,
     ) -> Values:
-        if len(runs) < 2:
+        if scores is not None:
+            if qrels is not None or options["campaign"] or sampled:
+                raise BadInput("--scores FILE replaces QRELS and RUN; give one or the other")
+            if fail_on:
+                raise BadInput("--fail-on needs QRELS and RUN instead of --scores")
+            table = read_topic_scores(scores)
+            groups = topic_groups and read_topic_groups(self, topic_groups, table.topics)
+            return compute_scores(table, Options.of(options), groups=groups or {}, seed=seed)
+        if qrels is None or len(runs) < 2:
             raise BadInput(MIN_RUNS)
         if options["campaign"]:
             self.note(REPEATED_TESTING_NOTE)

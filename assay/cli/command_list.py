@@ -24,6 +24,11 @@ COMMAND_GROUPS = {
         "leaderboard": "leaderboard",
         "unjudged": "unjudged",
     },
+    "Score generated answers": {
+        "answers support": "score_support",
+        "answers nuggets": "score_nuggets",
+        "answers rubrics": "score_rubrics",
+    },
     "Compare": {
         "compare systems": "compare_systems",
         "compare runs": "compare_runs",
@@ -106,7 +111,13 @@ COMMAND_MODULES = {
 }
 ENTRY_POINT_GROUP = "assay.analyses"
 """Group of entry points that add commands."""
-FILE_COMMAND_BASES = {"FileCommand", "PiecewiseCommand", "CampaignCommand", "ByTopicGroup"}
+FILE_COMMAND_BASES = {
+    "FileCommand",
+    "PiecewiseCommand",
+    "CampaignCommand",
+    "ByTopicGroup",
+    "AnswerCommand",
+}
 """Base classes of commands that do not need Django at the start."""
 
 

@@ -9,6 +9,14 @@ from collections.abc import Callable
 
 import pytest
 
+from assay.formats.answers import (
+    read_answers,
+    read_nugget_labels,
+    read_nuggets,
+    read_rubric_labels,
+    read_rubrics,
+    read_support_labels,
+)
 from assay.formats.battles import read_battles
 from assay.formats.clicks import read_clicks
 from assay.formats.detect import detect_kind
@@ -23,10 +31,22 @@ from assay.formats.topics import read_topics
 SHOWN = b"query_id\trank\tdoc_id\n1\t1\ta\n1\t2\tb\n"
 RUN, QRELS = b"1 Q0 d%d 1 2.5 tag", b"1 0 d%d 1"
 JUDGED = b"1,d%d,a,1,2.5,2021-01-01T00:00:00Z,0,1"
+ANSWER = b'{"metadata": {"run_id": "r", "topic_id": "%d"}, "answer": [{"text": "a"}]}'
+NUGGETS = b'{"qid": "%d", "nuggets": [{"text": "a", "importance": "okay"}]}'
+RUBRIC = b'{"qid": "%d", "rubrics": [{"criterion": "a", "weight": 1}]}'
+SUPPORT_HEADER = b"topic,system,sentence,citation,label\n"
+NUGGET_HEADER = b"topic,system,nugget,assignment\n"
+RUBRIC_HEADER = b"topic,system,criterion,verdict\n"
 READERS: dict[str, tuple[Callable, bytes, bytes]] = {
     "runs": (read_run, b"", RUN),
     "lenient runs": (lambda f: read_run(f, lenient=True, order="rank", scores="float32"), b"", RUN),
     "three-column runs": (lambda f: read_run(f, lenient=True), b"", b"1 d%d 1"),
+    "answers": (read_answers, b"", ANSWER),
+    "nuggets": (read_nuggets, b"", NUGGETS),
+    "rubrics": (read_rubrics, b"", RUBRIC),
+    "support labels": (read_support_labels, SUPPORT_HEADER, b"1,r,%d,0,full"),
+    "nugget labels": (read_nugget_labels, NUGGET_HEADER, b"1,r,%d,support"),
+    "rubric labels": (read_rubric_labels, RUBRIC_HEADER, b"1,r,%d,met"),
     "battles": (
         read_battles,
         b"topic,system_a,system_b,winner,shown_left,annotator,tokens_a\n",

@@ -1,0 +1,56 @@
+"""Score generated answers by the nuggets of their topics that they contain."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.analyses.shared.answer_results import (
+    AnswerCommand,
+    AnswerScores,
+    collect_scores,
+    group_labels,
+    list_item_labels,
+)
+from assay.cli.base import BadInput
+from assay.formats.answers import ItemLabel, Nugget, read_nugget_labels, read_nuggets
+from assay.measures.answer_scores import (
+    NUGGET_MEASURES,
+    NUGGET_VALUES,
+    count_labels,
+    score_nuggets,
+)
+from assay.results import Values
+
+
+def compute(nuggets: Mapping[str, Sequence[Nugget]], labels: Sequence[ItemLabel]) -> AnswerScores:
+    """Score each answer with at least one label by its topic's nuggets (TREC RAG 2024). Nuggets
+    without a label count as not supported.
+
+    Raises BadInput for a label of a topic or nugget that the lists lack."""
+    scores, seen = {}, []
+    for (system, topic), known in group_labels(labels).items():
+        if topic not in nuggets:
+            raise BadInput(f"there are no nuggets for topic {topic}")
+        given = list_item_labels(known, len(nuggets[topic]), name="nugget", answer=(system, topic))
+        scores[system, topic] = score_nuggets([one.is_vital for one in nuggets[topic]], given)
+        seen += given
+    counts = count_labels(seen, NUGGET_VALUES)
+    return collect_scores(scores, list(nuggets), NUGGET_MEASURES, counts)
+
+
+class Command(AnswerCommand):
+    help = "Score generated answers by nuggets: vital and all, strict and with partial support."
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("nuggets", metavar="NUGGETS", help="nuggets by topic (JSON lines)")
+        parser.add_argument(
+            "labels",
+            metavar="LABELS",
+            help="assignments: topic, system, nugget, assignment",
+        )
+        self.add_answer_options(parser)
+
+    def compute(self, *, nuggets: str, labels: str, **given: Any) -> Values:
+        return self.finish(compute(read_nuggets(nuggets), read_nugget_labels(labels)), given)

@@ -1,0 +1,60 @@
+"""Score generated answers by the weighted criteria of their topics' rubrics."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from assay.analyses.shared.answer_results import (
+    AnswerCommand,
+    AnswerScores,
+    collect_scores,
+    group_labels,
+    list_item_labels,
+)
+from assay.cli.base import BadInput
+from assay.formats.answers import Criterion, ItemLabel, read_rubric_labels, read_rubrics
+from assay.measures.answer_scores import (
+    RUBRIC_MEASURES,
+    VERDICT_VALUES,
+    count_labels,
+    score_rubric,
+)
+from assay.results import Values
+
+
+def compute(
+    rubrics: Mapping[str, Sequence[Criterion]], labels: Sequence[ItemLabel]
+) -> AnswerScores:
+    """Score each answer with at least one verdict by its topic's criteria. Criteria without a
+    verdict count as not met.
+
+    Raises BadInput for a verdict on a topic or criterion that the rubrics lack."""
+    scores, seen = {}, []
+    for (system, topic), known in group_labels(labels).items():
+        if topic not in rubrics:
+            raise BadInput(f"there is no rubric for topic {topic}")
+        given = list_item_labels(
+            known, len(rubrics[topic]), name="criterion", answer=(system, topic)
+        )
+        scores[system, topic] = score_rubric([one.weight for one in rubrics[topic]], given)
+        seen += given
+    counts = count_labels(seen, VERDICT_VALUES)
+    return collect_scores(scores, list(rubrics), RUBRIC_MEASURES, counts)
+
+
+class Command(AnswerCommand):
+    help = "Score generated answers by weighted rubrics: criteria met, and met at least partly."
+
+    def arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("rubrics", metavar="RUBRICS", help="criteria by topic (JSON lines)")
+        parser.add_argument(
+            "labels",
+            metavar="LABELS",
+            help="verdicts: topic, system, criterion, verdict",
+        )
+        self.add_answer_options(parser)
+
+    def compute(self, *, rubrics: str, labels: str, **given: Any) -> Values:
+        return self.finish(compute(read_rubrics(rubrics), read_rubric_labels(labels)), given)

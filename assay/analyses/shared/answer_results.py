@@ -1,0 +1,183 @@
+"""Results of the analyses that score generated answers: means by system, and the table of scores
+by topic that other analyses read."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.analyses.shared.reading import EvaluationOptions
+from assay.atomic_files import write_text_atomically
+from assay.charts.points import DrawnInterval, interval_chart
+from assay.charts.svg import Picture
+from assay.cli.base import BadInput, FileCommand
+from assay.formats.answers import ItemLabel
+from assay.formats.topic_scores import write_topic_scores
+from assay.measures.evaluation import compute_topic_means
+from assay.number_words import format_count
+from assay.options import CheckedOptions, add_options, list_options, option
+from assay.results import Values
+from assay.tabular import Cell, Table
+
+_MISSING = list_options(EvaluationOptions, "missing_topics")[0].about
+
+
+@dataclass(frozen=True)
+class AnswerOptions(CheckedOptions):
+    missing_topics: str = option(
+        "zero",
+        "Topics without an answer of a system",
+        help="topics without an answer of a system",
+        choices=_MISSING.choices,
+    )
+    per_topic: bool = option(False, "Add the scores by topic")
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerScores:
+    """Scores of answers. values: float64 (n_systems, n_topics, n_measures), NaN without an answer
+    or if undefined. has_answer: bool (n_systems, n_topics). counts: {label: number}."""
+
+    systems: list[str]
+    topics: list[str]
+    measures: Sequence[str]
+    values: np.ndarray
+    has_answer: np.ndarray
+    counts: Mapping[str, int]
+
+
+def collect_scores(
+    scores: Mapping[tuple[str, str], Mapping[str, float]],
+    topics: Sequence[str],
+    measures: Sequence[str],
+    counts: Mapping[str, int],
+) -> AnswerScores:
+    """Arrange the scores of answers, given by (system, topic)."""
+    systems = list(dict.fromkeys(system for system, _ in scores))
+    values = np.full((len(systems), len(topics), len(measures)), np.nan)
+    has_answer = np.zeros(values.shape[:2], dtype=bool)
+    place = {topic: i for i, topic in enumerate(topics)}
+    row = {system: i for i, system in enumerate(systems)}
+    for (system, topic), of in scores.items():
+        values[row[system], place[topic]] = [of[measure] for measure in measures]
+        has_answer[row[system], place[topic]] = True
+    return AnswerScores(systems, list(topics), measures, values, has_answer, counts)
+
+
+def group_labels(
+    labels: Iterable[ItemLabel],
+) -> dict[tuple[str, str], dict[tuple[int, ...], str]]:
+    """Return {(system, topic): {item: label}}."""
+    groups: dict[tuple[str, str], dict[tuple[int, ...], str]] = {}
+    for one in labels:
+        groups.setdefault((one.run, one.topic), {})[one.item] = one.label
+    return groups
+
+
+def list_item_labels(
+    labels: Mapping[tuple[int, ...], str], n_items: int, *, name: str, answer: tuple[str, str]
+) -> list[str | None]:
+    """Return the labels of an answer by position, None for items without. Raises BadInput for a
+    position outside the list."""
+    if outside := [item[0] for item in labels if item[0] >= n_items]:
+        raise BadInput(
+            f"{name} {max(outside)} of {answer[0]}, {answer[1]}: the topic's list has "
+            f"{format_count(n_items, name)}, counted from 0"
+        )
+    return [labels.get((i,)) for i in range(n_items)]
+
+
+def answer_result(scores: AnswerScores, options: AnswerOptions) -> Values:
+    """Return the JSON values: means over topics, counts, and on request the scores by topic."""
+    values = scores.values
+    if options.missing_topics == "zero":
+        values = np.where(scores.has_answer[:, :, None], values, 0.0)
+    means = [compute_topic_means(of_system) for of_system in values]
+    result: Values = {
+        "systems": {
+            system: dict(zip(scores.measures, of.tolist(), strict=True))
+            for system, of in zip(scores.systems, means, strict=True)
+        },
+        "answers": dict(zip(scores.systems, scores.has_answer.sum(axis=1).tolist(), strict=True)),
+        "topics": len(scores.topics),
+        "labels": dict(scores.counts),
+        "missing_topics": options.missing_topics,
+    }
+    if options.per_topic:
+        result["per_topic"] = {
+            system: {
+                measure: dict(zip(scores.topics, values[i, :, j].tolist(), strict=True))
+                for j, measure in enumerate(scores.measures)
+            }
+            for i, system in enumerate(scores.systems)
+        }
+    return result
+
+
+def answer_tables(result: Values) -> list[Table]:
+    measures = list(next(iter(result["systems"].values()), {}))
+    rows: list[list[Cell]] = [
+        [system, *of.values(), result["answers"][system]]
+        for system, of in result["systems"].items()
+    ]
+    counted = ", ".join(f"{n:,} {label}" for label, n in result["labels"].items())
+    missing = "count as 0" if result["missing_topics"] == "zero" else "are left out"
+    note = (
+        f"Means over {format_count(result['topics'], 'topic')}; topics without an answer of a "
+        f"system {missing}. Labels: {counted}."
+    )
+    made = [Table("scores", "Scores of the answers", ["system", *measures, "answers"], rows, note)]
+    if "per_topic" in result:
+        by_topic: list[list[Cell]] = [
+            [system, topic, *(of[measure][topic] for measure in measures)]
+            for system, of in result["per_topic"].items()
+            for topic in of[measures[0]]
+        ]
+        header = ["system", "topic", *measures]
+        made.append(Table("topics", "Scores by topic", header, by_topic))
+    return made
+
+
+def answer_pictures(result: Values) -> list[Picture]:
+    measures = list(next(iter(result["systems"].values()), {}))[:1]
+    return [
+        interval_chart(
+            [DrawnInterval(system, of[measure]) for system, of in result["systems"].items()],
+            caption=measure.replace("_", " "),
+            x_label=measure.replace("_", " "),
+            what="system",
+        )
+        for measure in measures
+    ]
+
+
+class AnswerCommand(FileCommand):
+    """A command that scores answers and can write the scores by topic."""
+
+    takes_seed = False
+    writes = ("output", "scores")
+    tables = staticmethod(answer_tables)
+    charts = staticmethod(answer_pictures)
+
+    def add_answer_options(self, parser: ArgumentParser) -> None:
+        add_options(parser, AnswerOptions)
+        parser.add_argument(
+            "--scores",
+            metavar="FILE",
+            help="output file for scores by topic (run measure topic value), which `compare "
+            "systems --scores` reads",
+        )
+
+    def finish(self, scores: AnswerScores, given: Mapping[str, Any]) -> Values:
+        options = AnswerOptions.of(given)
+        if given.get("scores"):
+            values = scores.values
+            if options.missing_topics == "zero":
+                values = np.where(scores.has_answer[:, :, None], values, 0.0)
+            with write_text_atomically(given["scores"]) as out:
+                write_topic_scores(scores.systems, scores.topics, scores.measures, values, out)
+        return answer_result(scores, options)
