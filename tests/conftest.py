@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlparse
 
 import pytest
+from _pytest.nodeid import NodeId
 from django.contrib.auth.models import Permission
 from django.contrib.contenttypes.models import ContentType
 from django.core.management.color import no_style
@@ -206,15 +207,27 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     return argname if isinstance(val, bytes) else None
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep the tests of a shared world in one process. Processes that share the tests take groups
-    first, then slow tests, so that no slow test begins when the other processes have finished."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
+    """Keep the tests of a group, and those of a shared world, in one process. Processes that share
+    the tests take groups first, then slow tests, so that no slow test begins when the other
+    processes have finished.
+
+    Tests are shared by their ids. pytest-xdist 3.8 writes the group of a test into an attribute
+    that pytest 9.2 no longer reads, so that each process would start the installation of each
+    group.
+    """
     if hasattr(config, "workerinput"):
         for item in items:
             if "module_world" in getattr(item, "fixturenames", ()):
                 item.add_marker(pytest.mark.xdist_group(item.path.stem))
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    yield
+    for item in items:
+        if id_with_group := getattr(item, "_nodeid", ""):
+            item._id = NodeId.parse(id_with_group)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -190,7 +190,9 @@ class TestSignInLinks:
         leaves nobody's address behind."""
         make_user(email="ada@example.org")
         looks = []
-        monkeypatch.setattr(mail.backends.locmem.EmailBackend, "open", lambda _: looks.append(1))
+        monkeypatch.setattr(
+            "django.core.mail.backends.locmem.EmailBackend.open", lambda _: looks.append(1)
+        )
         asked = []
         for address in ("eve@example.org", "ada@example.org", "bob@example.org"):
             with CaptureQueriesContext(connection) as statements:
@@ -225,7 +227,7 @@ class TestSignInLinks:
         def away(_):
             raise ConnectionRefusedError(111, "refused")
 
-        monkeypatch.setattr(mail.backends.locmem.EmailBackend, "open", away)
+        monkeypatch.setattr("django.core.mail.backends.locmem.EmailBackend.open", away)
         do_urgent_jobs()
         job = Job.objects.get()
         assert (job.state, job.message, job.parameters) == (
@@ -254,7 +256,7 @@ class TestSignInLinks:
         def refused(*_):
             raise SMTPRecipientsRefused({"ada@example.org": (550, b"no such mailbox")})
 
-        monkeypatch.setattr(mail.backends.locmem.EmailBackend, "send_messages", refused)
+        monkeypatch.setattr("django.core.mail.backends.locmem.EmailBackend.send_messages", refused)
         known, unknown = (
             client.post("/sign-in/link", {"email": address})
             for address in ("ada@example.org", "bob@example.org")
