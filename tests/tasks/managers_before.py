@@ -97,7 +97,7 @@ def pause_clicker(hands: Hands) -> None:
     )
     hands.click("button", re.compile("^Pause A"))
     hands.type_into(
-        hands.page.locator("#pause-text"), "Please read the guidelines on Partial once more."
+        hands.page.locator("#pause-person-text"), "Please read the guidelines on Partial once more."
     )
     hands.click("button", "Pause", within=hands.page.locator("#pause-person"), exact=True)
     expect(
