@@ -47,19 +47,27 @@ OPTION_KEYS = (
 )
 
 
-def run_leaderboard(bench: StudyContext) -> Result:
-    """Run the leaderboard analysis on runs if there are any, otherwise on a table of scores. Raises
-    PartLeftOut."""
-    if bench.has("runs"):
-        order = {"metadata": bench.file("order")} if bench.has("order") else {}
+def run_board(bench: StudyContext) -> Result:
+    """Run the leaderboard analysis for Figure 1: on a table of scores if there is one, which may
+    contain more runs than there are files, otherwise on runs. Raises PartLeftOut."""
+    if bench.has("table"):
         return bench.run(
-            "leaderboard", **qrels_and_runs_arguments(bench), **order, **bench.options(*OPTION_KEYS)
+            "leaderboard",
+            scores=bench.file("table"),
+            **bench.options("score_column", "baselines", "until", "highlight"),
         )
-    bench.need("table", why="`qrels` and `runs`, or a table of scores (tag, date, group, score)")
+    if not bench.has("runs"):
+        bench.need(
+            "table", why="`qrels` and `runs`, or a table of scores (tag, date, group, score)"
+        )
+    return run_leaderboard(bench)
+
+
+def run_leaderboard(bench: StudyContext) -> Result:
+    """Run the leaderboard analysis on runs. Raises PartLeftOut."""
+    order = {"metadata": bench.file("order")} if bench.has("order") else {}
     return bench.run(
-        "leaderboard",
-        scores=bench.file("table"),
-        **bench.options("score_column", "baselines", "until", "highlight"),
+        "leaderboard", **qrels_and_runs_arguments(bench), **order, **bench.options(*OPTION_KEYS)
     )
 
 
@@ -73,7 +81,7 @@ def run_comparison(bench: StudyContext) -> Result:
 
 
 def make_board_over_time(bench: StudyContext) -> Section:
-    leaderboard = run_leaderboard(bench)
+    leaderboard = run_board(bench)
     runs = {run["tag"]: run for run in leaderboard["runs"]}
     rows: list[list[Cell]] = [
         [f"R{number}", tag, runs[tag]["date"] or "", runs[tag]["group"], runs[tag]["score"]]
@@ -102,32 +110,46 @@ def make_board_over_time(bench: StudyContext) -> Section:
     )
 
 
-def iterate_comparisons(leaderboard: Result) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
-    """Yield (list, row, whether the row starts the list), in the order of the paper's two tables."""
+def iterate_comparisons(
+    bench: StudyContext, leaderboard: Result
+) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
+    """Yield (list, row, whether the row starts the list), in the order of the paper's two tables.
+    With `paper_rows`, they are those of the paper, each pair once."""
+    seen: set[tuple[str, str]] = set()
     for key, words in COMPARISON_LISTS.items():
-        for number, row in enumerate(leaderboard[key]):
+        rows = leaderboard[key]
+        if bench.value("paper_rows"):
+            rows = [] if key == "vs_previous" else rows
+            rows = [row for row in rows if (row["a"], row["b"]) not in seen]
+            seen |= {(row["a"], row["b"]) for row in rows}
+        for number, row in enumerate(rows):
             yield words, row, number == 0
+
+
+def has_groups(leaderboard: Result) -> bool:
+    return any(run["group"] for run in leaderboard["runs"])
 
 
 def make_mean_tests(bench: StudyContext) -> Section:
     leaderboard = run_comparison(bench)
     rows: list[list[Cell]] = []
     ruled, bold = set(), set()
-    for words, row, begins in iterate_comparisons(leaderboard):
+    grouped = has_groups(leaderboard)
+    n_names = 5 if grouped else 3
+    for words, row, begins in iterate_comparisons(bench, leaderboard):
         if begins:
             ruled.add(len(rows))
         means = row["mrr"]
         tests = [means[test] for test in ("wrs", "wsr", "t")]
         bold |= {
-            (len(rows), 4 + k)
+            (len(rows), n_names + 1 + k)
             for k, p in enumerate(tests)
             if p is not None and p < get_alpha(bench)
         }
         rows.append(
             [
                 words,
-                row["a_label"],
-                row["b_label"],
+                *name_pair(row, grouped=grouped),
                 means["difference"],
                 *map(p_value_or_none, tests),
             ]
@@ -137,14 +159,15 @@ def make_mean_tests(bench: StudyContext) -> Section:
         f"below {get_alpha(bench):g}. WRS (rank-sum, unpaired) requires an ordinal scale; WSR "
         "(signed-rank) and t require an interval scale, which RR arguably lacks."
     )
-    header = ["compared", "A", "B", "difference", "WRS p", "WSR p", "t p"]
+    groups = ["group A", "group B"] if grouped else []
+    header = ["compared", "A", "B", *groups, "difference", "WRS p", "WSR p", "t p"]
     table = Table(
         "table-1",
         mark_uncorrected("Tests of differences in mean RR", "none"),
         header,
         rows,
         note,
-        digits=(None, None, None, 4),
+        digits=(*[None] * n_names, 4),
         bold=frozenset(bold),
         ruled=frozenset(ruled),
     )
@@ -157,6 +180,12 @@ def make_mean_tests(bench: StudyContext) -> Section:
     )
 
 
+def name_pair(row: Mapping[str, Any], *, grouped: bool) -> list[Cell]:
+    """Return the names R1 to Rn of the two runs, and their groups if the leaderboard has groups."""
+    groups = [row["a_group"], row["b_group"]] if grouped else []
+    return [row["a_label"], row["b_label"], *groups]
+
+
 def get_alpha(bench: StudyContext) -> float:
     return float(bench.value("alpha") or 0.05)
 
@@ -165,7 +194,9 @@ def make_outcomes(bench: StudyContext) -> Section:
     leaderboard = run_comparison(bench)
     rows: list[list[Cell]] = []
     ruled, bold = set(), set()
-    for words, row, begins in iterate_comparisons(leaderboard):
+    grouped = has_groups(leaderboard)
+    n_names = 5 if grouped else 3
+    for words, row, begins in iterate_comparisons(bench, leaderboard):
         if begins:
             ruled.add(len(rows))
         shares = [row["outcomes"][name] for name in ("neither", "a_only", "b_only", "both")]
@@ -180,18 +211,17 @@ def make_outcomes(bench: StudyContext) -> Section:
         rows.append(
             [
                 words,
-                row["a_label"],
-                row["b_label"],
+                *name_pair(row, grouped=grouped),
                 *shares,
                 p_value_or_none(row["binomial"]),
                 *both,
             ]
         )
-        for column in (7, 10, 11, 14, 15):
+        for column in (n_names + k for k in (4, 7, 8, 11, 12)):
             if isinstance(p := rows[-1][column], float) and p < get_alpha(bench):
                 bold.add((len(rows) - 1, column))
     heads = (
-        ("", 3),
+        ("", n_names),
         ("(1)", 1),
         ("(2)", 2),
         ("(3)", 1),
@@ -203,6 +233,7 @@ def make_outcomes(bench: StudyContext) -> Section:
         "compared",
         "A",
         "B",
+        *(["group A", "group B"] if grouped else []),
         "neither",
         "A only",
         "B only",
@@ -215,7 +246,7 @@ def make_outcomes(bench: StudyContext) -> Section:
         f"{bench.value('cutoff') or 100}; expected search length (rank of the answer) and RR "
         "if both do; raw p."
     )
-    digits = (None, None, None, 3, 3, 3, 3, None, 2, 2, None, None, 3, 3)
+    digits = (*[None] * n_names, 3, 3, 3, 3, None, 2, 2, None, None, 3, 3)
     table = Table(
         "table-2",
         mark_uncorrected("Outcomes, expected search length and RR", "none"),
@@ -302,9 +333,14 @@ STUDY = Study(
         setting(
             "table",
             "file",
-            "Table of scores (tag, date, group, score) instead of qrels and runs, for the chain and Figure 1 only.",
+            "Table of scores (tag, date, group, score) for the chain and Figure 1, without or next to qrels and runs.",
         ),
         setting("score_column", "text", "Header of the score column of `table`."),
+        setting(
+            "paper_rows",
+            "flag",
+            "Only the paper's rows of Tables 1 and 2: against the first, and the last three.",
+        ),
         *settings_from(
             Options,
             *("baselines", "until", "highlight", "cutoff", "alpha"),

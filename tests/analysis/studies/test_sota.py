@@ -86,6 +86,24 @@ def test_table_1_is_scipys(out: Path) -> None:
         assert float(row["t p"]) == pytest.approx(stats.ttest_rel(rr(a), rr(b)).pvalue)
 
 
+def test_groups_stand_in_both_tables_and_the_rows_of_the_paper_can_be_chosen(
+    tmp_path: Path,
+) -> None:
+    """The figure is that of the table of scores, which has one more run."""
+    runs = {tag: run_of(tag, ranks) for tag, ranks in RANKS.items()}
+    text = f'{TOML}paper_rows = true\ntable = "board.txt"\n'
+    board = "tag,date,group,score\nfirst,2020-01-01,A,.3\nother,2020-01-02,C,.4\n"
+    out = study_of(tmp_path, "sota", text, qrels=QRELS, order=ORDER, board=board, **runs)
+    pairs = [("R1", "R2", "A", "B"), ("R1", "R3", "A", "B"), ("R2", "R3", "B", "B")]
+    for key in ("table-1", "table-2"):
+        rows = [[row[k] for k in ("A", "B", "group A", "group B")] for row in table(out, key)]
+        assert [tuple(row) for row in rows] == pairs
+        lists = [row["compared"] for row in table(out, key)]
+        assert lists == ["against the first", "against the first", "the last three"]
+    assert [row["run"] for row in table(out, "chain")] == ["first", "other"]
+    assert [row[0] for row in drawn(out, "over-time")[1:]] == ["first", "other"]
+
+
 def both(a: str, b: str) -> tuple[np.ndarray, np.ndarray]:
     """Ranks where both answer."""
     x, y = np.array(RANKS[a]), np.array(RANKS[b])
@@ -125,7 +143,7 @@ def test_table_2_counts_outcomes_and_tests_where_both_answer(out: Path) -> None:
 
 
 def test_in_both_tables_exactly_the_p_values_below_the_level_are_bold(out: Path) -> None:
-    for key, columns in (("table-1", range(4, 7)), ("table-2", (7, 10, 11, 14, 15))):
+    for key, columns in (("table-1", range(6, 9)), ("table-2", (9, 12, 13, 16, 17))):
         found = json_table(out, key)
         below = [
             [k, column]
