@@ -96,7 +96,7 @@ def get_measure(campaign: Campaign, name: str) -> Measure:
             f"{measure} is estimated from a sampled pool, and this campaign's pool is not "
             f"sampled. Choose one of {', '.join(offered_measures(campaign))}"
         )
-    if measure.family == "Judged":
+    if measure.family in ("Judged", "J"):
         raise UnknownMeasure(
             f"{measure} measures how much is judged, not which system is better. Choose one "
             f"of {', '.join(offered_measures(campaign))}"

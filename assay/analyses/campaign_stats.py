@@ -75,6 +75,7 @@ def compute(
             warn(warning)
     return {
         **statistics_json(statistics),
+        "mean_seconds": statistics.mean_seconds,
         "dropped": count_dropped_rows(judged.dropped),
         "min_relevant": judged.min_relevant,
     }

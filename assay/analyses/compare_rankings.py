@@ -161,6 +161,7 @@ def tables(result: Values) -> list[Table]:
     return [
         Table("correlations", "Correlation of rankings", header, rows, note),
         scores_table(result["qrels"]),
+        between_measures_table(result),
         Table(
             "swaps",
             "Swapped pairs of runs",
@@ -175,6 +176,21 @@ def tables(result: Values) -> list[Table]:
         ),
         topics_table(result["evaluated"]),
     ]
+
+
+def between_measures_table(result: Values) -> Table:
+    """Return tau between the rankings by every two measures under the same qrels."""
+    rows: list[list[Cell]] = [
+        [name, one, other, taus[one][other]]
+        for name, taus in result["between_measures"].items()
+        for one, other in combinations(taus, 2)
+    ]
+    return Table(
+        "between-measures",
+        "Correlation of rankings by two measures",
+        ["qrels", "measure A", "measure B", "tau-b"],
+        rows,
+    )
 
 
 def pictures(result: Values) -> list[Picture]:

@@ -66,6 +66,7 @@ class CampaignStatistics:
     grades: dict[int, GradeStatistics]
     annotators: int
     per_annotator: float
+    mean_seconds: float
     per_12h: list[tuple[float, int]] | None
     daily_seconds: list[tuple[float, dict[int, float]]] | None
     topic_seconds: dict[str, TopicSeconds]
@@ -117,6 +118,9 @@ def compute_campaign_statistics(
         grades=compute_grade_statistics(table),
         annotators=table.n_annotators,
         per_annotator=_ratio_or_nan(n, table.n_annotators),
+        mean_seconds=_ratio_or_nan(
+            float(np.nansum(table.seconds)), int((~np.isnan(table.seconds)).sum())
+        ),
         per_12h=count_by_half_day(table.judged_at),
         daily_seconds=mean_seconds_by_day(table),
         topic_seconds=mean_seconds_by_topic(table),

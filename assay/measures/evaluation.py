@@ -457,6 +457,12 @@ def _judged_share(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: 
     return ratio_or_zero(n_judged, np.minimum(cutoff, ranking.retrieved))
 
 
+def _judged_by_cutoff(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
+    """Judged documents in the top k, divided by k, as in the scripts of TripJudge."""
+    n_judged = np.bincount(ranking.topic[ranking.rank <= cutoff], minlength=base.n_topics)
+    return np.asarray(n_judged / cutoff)
+
+
 def _success(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
     return (ranking.n_relevant(level, cutoff) > 0).astype(np.float64)
 
@@ -516,6 +522,7 @@ FORMULAS: dict[str, Callable[..., Floats]] = {
     "Rprec": _r_precision,
     "Bpref": _bpref,
     "Judged": _judged_share,
+    "J": _judged_by_cutoff,
     "Success": _success,
 }
 """(ranking, recall base, minimum relevant grade, cutoff or None) -> float64 (n_topics)."""

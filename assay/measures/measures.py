@@ -53,6 +53,7 @@ FAMILIES = {
     "Rprec": MeasureFamily("none", True, "precision at the number of relevant documents"),
     "Bpref": MeasureFamily("none", True, "binary preference"),
     "Judged": MeasureFamily("required", False, "share of judged documents"),
+    "J": MeasureFamily("required", False, "judged documents divided by the cutoff"),
     "Success": MeasureFamily("required", True, "1 if a relevant document is found"),
     "RBP": MeasureFamily("optional", True, "rank-biased precision with its persistence, RBP(0.8)"),
     "infAP": MeasureFamily(
@@ -104,7 +105,6 @@ ALIASES = {
     "recall": "R",
     "r-prec": "Rprec",
     "r-precision": "Rprec",
-    "j": "Judged",
     "hit": "Success",
     "hit-rate": "Success",
 }

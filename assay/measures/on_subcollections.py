@@ -448,6 +448,10 @@ def _judged_share(sampled: SampledTopic, lowest: int, cutoff: int, condensed: bo
     return ratio_or_zero(n_judged, np.minimum(n_retrieved, cutoff))
 
 
+def _judged_by_cutoff(sampled: SampledTopic, lowest: int, cutoff: int, condensed: bool) -> Floats:
+    return np.asarray(_count_found(sampled, 0, cutoff, condensed) / cutoff)
+
+
 FORMULAS: dict[str, Callable[..., Floats]] = {
     "AP": _average_precision,
     "nDCG": _ndcg,
@@ -462,6 +466,7 @@ FORMULAS: dict[str, Callable[..., Floats]] = {
     "Rprec": _r_precision,
     "Bpref": _bpref,
     "Judged": _judged_share,
+    "J": _judged_by_cutoff,
     "Success": _success,
 }
 """(sub-collections, minimum relevant grade, cutoff or None, condensed) -> float64 (n_runs,

@@ -58,7 +58,7 @@ def no_bounds_reason(measure: Measure) -> str | None:
     """Return the reason why this measure has no score bounds, or None if it has."""
     if measure.condensed:
         return "the condensed form leaves out unjudged documents, which judging would add"
-    if measure.family == "Judged":
+    if measure.family in ("Judged", "J"):
         return "it measures how much is judged, whatever the grades"
     if measure.family == "infAP":
         return "it estimates from a random sample, so unjudged documents do not affect its bounds"

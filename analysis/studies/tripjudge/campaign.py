@@ -44,6 +44,7 @@ COUNT_LABELS = {
     "per_labelled_pair": "judgements per labelled pair",
     "annotators": "annotators",
     "per_annotator": "judgements per annotator",
+    "mean_seconds": "mean seconds per judgement",
     "complete_depth": "pool complete to rank",
     "relevant_share": "relevant share of labels, 2 grades",
 }
@@ -68,7 +69,9 @@ def make_campaign_numbers(bench: StudyContext) -> Section:
     rows: list[list[Cell]] = [
         [words, statistics[key], TRIPJUDGE_STATISTICS.get(key)]
         for key, words in COUNT_LABELS.items()
+        if key != "mean_seconds" or statistics[key] is not None
     ]
+    n_counts = len(rows)
     rows += grade_rows(bench, statistics)
     header, note = ["", "value"], ""
     if compares_with_paper(bench):
@@ -84,7 +87,7 @@ def make_campaign_numbers(bench: StudyContext) -> Section:
         [row[: len(header)] for row in rows],
         note,
         digits=(None, 2, 2)[: len(header)],
-        ruled=frozenset({len(COUNT_LABELS)}),
+        ruled=frozenset({n_counts}),
     )
     return Section(
         [table],
@@ -141,6 +144,7 @@ def make_labels_and_decisions(bench: StudyContext) -> Section:
         rows += decision_rows(bench, scale, words, one)
         rows += published_rows(bench, scale, words)
         figures.append(decision_chart(bench, scale, words, one))
+        figures.append(decision_chart(bench, scale, words, one, shares=False))
     header = ["scale", "label", "pairs", "share", *DECISION_WORDS.values()]
     note = "Share of each label, divided by how it was decided."
     if compares_with_paper(bench):
@@ -221,33 +225,45 @@ def label_word(bench: StudyContext, scale: str, label: str) -> str:
 
 
 def decision_chart(
-    bench: StudyContext, scale: str, words: str, one: Mapping[str, Any], *, group: str = ""
+    bench: StudyContext,
+    scale: str,
+    words: str,
+    one: Mapping[str, Any],
+    *,
+    group: str = "",
+    shares: bool = True,
 ) -> Figure:
-    names = [label_word(bench, scale, label) for label in one["labels"]] + ["all"]
-    if one["cross"]:
-        series = [
-            (
-                text,
-                [
-                    *(float(one["cross"][label][key]) for label in one["labels"]),
-                    float(one["decisions"][key]),
-                ],
-            )
-            for key, text in DECISION_WORDS.items()
-        ]
-    else:
-        series = [
-            ("labels", [*map(float, one["labels"].values()), float(sum(one["labels"].values()))])
-        ]
+    """Draw the labels by decision, as shares of each label and of all, or as numbers of pairs."""
+    labels = list(one["labels"])
+    names = [label_word(bench, scale, label) for label in labels] + (["all"] if shares else [])
+    cross, whole = one["cross"], one["decisions"]
+    series = [
+        (
+            text,
+            [
+                *(float(cross[label][key]) for label in labels),
+                *([float(whole[key])] if shares else []),
+            ],
+        )
+        for key, text in DECISION_WORDS.items()
+        if cross
+    ]
     total = sum(one["labels"].values())
+    if not cross:
+        values = [*map(float, one["labels"].values()), *([float(total)] if shares else [])]
+        series = [("labels", values)]
+    measured = "shares of each label" if shares else "numbers of pairs"
     caption = (
-        f"{group_suffix(group)}Labels on {words} by decision, as shares of each label; n: "
-        f"pairs with it, of {total:,}"
+        f"{group_suffix(group)}Labels on {words} by decision, as {measured}; n: pairs with it, of "
+        f"{total:,}"
     )
+    counted = "" if shares else "-counts"
     return Figure(
-        f"figure-1-{scale}{group_key(group)}",
+        f"figure-1-{scale}{counted}{group_key(group)}",
         caption,
-        stacked_bar_chart(names, series, caption=caption, what="label", written=True),
+        stacked_bar_chart(
+            names, series, caption=caption, what="label", shares=shares, written=shares
+        ),
     )
 
 

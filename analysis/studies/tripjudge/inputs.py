@@ -91,7 +91,7 @@ SETTING_KEYS = (
         "measures",
         "text",
         "Measures of Table 2 (J@5 J@10 nDCG-J@5 nDCG@5 nDCG@10 R@100).",
-        "Judged@5 Judged@10 nDCG-J@5 nDCG@5 nDCG@10 R@100",
+        "J@5 J@10 nDCG-J@5 nDCG@5 nDCG@10 R@100",
     ),
     setting(
         "ranking_measures",

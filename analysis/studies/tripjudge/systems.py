@@ -49,26 +49,30 @@ def qrels_arguments(bench: StudyContext) -> list[str]:
 def make_systems_by_labels(bench: StudyContext) -> Section:
     need_all(bench, need_runs, need_system_labels)
     first, *further = qrels_arguments(bench)
+    asked = str(bench.value("measures")).split()
     evaluated = bench.run(
         "evaluate",
         judged=first,
         runs=bench.files("runs"),
         qrels=further,
-        measures=bench.value("measures"),
+        measures=" ".join(with_judged_shares(asked)),
         **bench.options(*EVALUATION_OPTION_KEYS),
     )
     names = list(evaluated["qrels"])
     tags = list(evaluated["qrels"][names[0]])
-    measures = list(evaluated["qrels"][names[0]][tags[0]])
+    measures = drop_equal_shares(evaluated["qrels"])
     rows: list[list[Cell]] = [
         [tag, *(evaluated["qrels"][name][tag][measure] for name in names for measure in measures)]
         for tag in tags
     ]
     header = ["run", *(abbreviate_measure(measure) for _ in names for measure in measures)]
-    coverage = {k for k, name in enumerate(header) if name.startswith("J@")}
+    coverage = {k for k, name in enumerate(header) if name.startswith(("J@", "Judged@"))}
+    has_shares = any(measure.startswith("Judged@") for measure in measures)
     over = ", ".join(f"{name} {evaluated['topics'][name]['qrels']:,}" for name in names)
     note = (
-        "J@m: judged share of the first m; n@m: nDCG at m; -j: judged documents only. Means "
+        "J@m: judged documents among the first m, divided by m; "
+        f"{'' if has_shares else 'Judged@m, divided by those retrieved, is equal; '}"
+        "n@m: nDCG at m; -j: judged documents only. Means "
         f"over all topics of each qrels ({over}). Best in bold."
     )
     table = Table(
@@ -88,11 +92,32 @@ def make_systems_by_labels(bench: StudyContext) -> Section:
     )
 
 
+def with_judged_shares(measures: Sequence[str]) -> list[str]:
+    """Return the measures with Judged@m after each J@m."""
+    shares = {name: name.replace("J@", "Judged@") for name in measures if name.startswith("J@")}
+    return [
+        one
+        for name in measures
+        for one in ([name, shares[name]] if name in shares else [name])
+        if one == name or one not in measures
+    ]
+
+
+def drop_equal_shares(by_qrels: Mapping[str, Any]) -> list[str]:
+    """Return the measures without each Judged@m whose means all equal those of J@m."""
+    rows = [row for of_qrels in by_qrels.values() for row in of_qrels.values()]
+    return [
+        measure
+        for measure in rows[0]
+        if not measure.startswith("Judged@")
+        or (other := measure.replace("Judged@", "J@")) not in rows[0]
+        or any(row[measure] != row[other] for row in rows)
+    ]
+
+
 def abbreviate_measure(measure: str) -> str:
-    """Abbreviate the measure as in Table 2: J@5 for Judged@5, n@5-j for nDCG-J@5."""
+    """Abbreviate the measure as in Table 2: n@5-j for nDCG-J@5."""
     family, at, cutoff = measure.partition("@")
-    if family == "Judged":
-        return f"J@{cutoff}"
     if family == "nDCG-J" and at:
         return f"n@{cutoff}-j"
     return f"n@{cutoff}" if family == "nDCG" and at else measure
@@ -128,7 +153,7 @@ def make_ranking_comparison(bench: StudyContext) -> Section:
     tables = [
         one
         for one in rankings.tables()
-        if one.key in ("correlations", "swaps", "undecided") and one.rows
+        if one.key in ("correlations", "between-measures", "swaps", "undecided") and one.rows
     ]
     values = {
         "tau": rankings["tau"],

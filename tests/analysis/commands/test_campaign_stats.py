@@ -20,6 +20,7 @@ def test_table_1_of_a_small_campaign_by_hand(tmp_path):
     assert (result["judgements"], result["annotators"], result["per_pair"]) == (8, 3, 2.0)
     assert result["per_labelled_pair"] == 7 / 3
     assert result["per_annotator"] == 8 / 3
+    assert result["mean_seconds"] == (25 + 30 + 40 + 10 + 50 + 60 + 60) / 7
     assert result["grades"]["0"] == {
         "n": 2,
         "share": 0.25,
@@ -60,6 +61,7 @@ def test_what_was_not_given_is_null(tmp_path):
     for name in ("documents", "per_12h", "daily_seconds", "complete_depth", "coverage"):
         assert result[name] is None
     assert result["grades"]["0"]["mean_seconds"] is None
+    assert result["mean_seconds"] is None
     assert result["grades"]["3"] == {
         "n": 0,
         "share": 0.0,

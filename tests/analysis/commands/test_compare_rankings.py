@@ -60,6 +60,13 @@ def test_tau_between_measures_under_one_qrels_by_hand(arguments: list[str]) -> N
         "judged": {"AP": {"RR": 1.0}, "RR": {"AP": 1.0}},
         "clicks": {"AP": {"RR": tied}, "RR": {"AP": tied}},
     }
+    out, _ = printed("compare_rankings", *arguments)
+    lines = [line.split() for line in out.splitlines()]
+    first = lines.index(["qrels", "measure", "A", "measure", "B", "tau-b"])
+    assert lines[first + 1 : first + 3] == [
+        ["judged", "AP", "RR", "1.0000"],
+        ["clicks", "AP", "RR", "0.8165"],
+    ]
 
 
 def test_the_interval_is_the_same_for_a_seed_and_whatever_the_order_of_files(

@@ -16,7 +16,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from analysis.studies import published
 from assay.comparison.rankings import tau_of_sorted_names
-from tests.analysis.studies.made import about, refusal, study_of, table
+from tests.analysis.studies.made import about, drawn, refusal, study_of, table
 from tests.pictures import real_pictures
 
 pytestmark = pytest.mark.xdist_group("study of judgements")
@@ -134,6 +134,8 @@ def test_table_1_counts_what_was_given(out: Path) -> None:
         assert rows[f"{name}: judgements"]["here"] == str(Counter(grades)[grade])
         assert float(rows[f"{name}: share"]["here"]) == Counter(grades)[grade] / 18
         assert float(rows[f"{name}: mean seconds"]["here"]) == 10 * (grade + 1)
+    mean = sum(10 * (grade + 1) for grade in grades) / 18
+    assert float(rows["mean seconds per judgement"]["here"]) == pytest.approx(mean)
     assert (rows["judgements"]["TripJudge"], rows["Topic: mean seconds"]["TripJudge"]) == (
         "38810",
         "47",
@@ -150,6 +152,11 @@ def test_figure_1_has_labels_and_decisions_of_the_examples(out: Path) -> None:
     assert [float(rows["all grades", "all"][way]) for way in ways] == [1 / 6, 1 / 6, 4 / 6]
     assert [float(rows["2 grades", "all"][way]) for way in ways] == [2 / 6, 3 / 6, 1 / 6]
     assert [float(rows["2 grades", "relevant"][way]) for way in ways] == [1 / 3, 2 / 3, 0]
+    counts = drawn(out, "figure-1-binary-counts")
+    assert counts[0][1:] == [*ways, "all"]
+    irrelevant, relevant = ([float(cell) for cell in row[1:]] for row in counts[1:])
+    assert relevant == [1, 2, 0, 3]
+    assert irrelevant == [1, 1, 1, 3]  # of six pairs: 2, 3 and 1 by each way
     assert [rows["2 grades", "all, TripJudge"][way] for way in ways] == ["0.48", "", "0.02"]
 
 
@@ -209,10 +216,13 @@ def test_table_2_is_pytrec_evals(out: Path) -> None:
             assert values[name][tag]["R@100"] == pytest.approx(
                 np.mean([row["recall_100"] for row in found.values()])
             )
-        assert values[name]["one"]["Judged@5"] == pytest.approx(1.0 if name == "Judged" else 2 / 3)
+        share = 1.0 if name == "Judged" else 2 / 3  # of three documents; J@5 divides by five
+        assert values[name]["one"]["Judged@5"] == pytest.approx(share)
+        assert values[name]["one"]["J@5"] == pytest.approx(share * 3 / 5)
     latex = (out / "tables" / "table-2.tex").read_text(encoding="utf-8")
-    assert r"\multicolumn{6}{c}{Judged} & \multicolumn{6}{c}{DCTR}" in latex
-    assert "J@5 & J@10 & n@5-j & n@5 & n@10 & R@100 &" in latex
+    for name in ("Judged", "DCTR"):
+        assert rf"\multicolumn{{8}}{{c}}{{{name}}}" in latex
+    assert "J@5 & Judged@5 & J@10 & Judged@10 & n@5-j & n@5 & n@10 & R@100" in latex
 
 
 def test_table_3_is_scipys_tau_and_their_scripts(out: Path) -> None:

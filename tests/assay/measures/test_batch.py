@@ -117,11 +117,13 @@ def test_the_share_of_judged_documents_counts_what_is_left_of_a_ranking() -> Non
     collection = pack_collection(*small.columns())
     assert collection.documents.tolist() == [b"a", b"b", b"c", b"z"]
     kept = np.array([[1, 1, 1, 1], [1, 1, 0, 0], [0, 0, 1, 1]], np.uint8).T
-    scores = evaluate_subcollections(collection, parse_measures("Judged@2 Judged@10"), kept=kept)
+    scores = evaluate_subcollections(
+        collection, parse_measures("Judged@2 Judged@10 J@10"), kept=kept
+    )
     # all: a z | c b: 1 of 2, 2 of 4.  a, b: both judged.  z, c: neither, for a grade of -1 is no
     # judgement.  y retrieves nothing.
-    np.testing.assert_array_equal(scores[:, 0, 0], [[0.5, 1, 0], [0.5, 1, 0]])
-    np.testing.assert_array_equal(scores[:, 1, 0], np.zeros((2, 3)))
+    np.testing.assert_array_equal(scores[:, 0, 0], [[0.5, 1, 0], [0.5, 1, 0], [0.2, 0.2, 0]])
+    np.testing.assert_array_equal(scores[:, 1, 0], np.zeros((3, 3)))
 
 
 def test_ndcg_with_exponential_gain_by_hand() -> None:

@@ -85,7 +85,6 @@ def test_cutoffs_of_default_measures_are_at_most_the_judged_depth() -> None:
         ("ndcg_burges@10", "nDCG-exp@10"),
         ("hit_rate@5", "Success@5"),
         ("R-precision", "Rprec"),
-        ("J@5", "Judged@5"),
         ("nDCG-j@5", "nDCG-J@5"),
     ],
 )
