@@ -147,7 +147,7 @@ class ExportOptionsForm(ChoicesForm):
         ),
     )
     spreadsheet = forms.BooleanField(
-        label=_("Make safe for spreadsheets"),
+        label=_("Escape spreadsheet formulas"),
         required=False,
         help_text=_("Adds an apostrophe to cells that a spreadsheet would run as formulas."),
     )

@@ -47,7 +47,7 @@ EXPORT_GROUPS = (
         gettext_lazy("Labels and judgements"),
         ("labels", "judgements", "excluded", "adjudications", "feedback"),
     ),
-    (gettext_lazy("Judged material"), ("pool", "topics", "topics-removed")),
+    (gettext_lazy("Topics and pool"), ("pool", "topics", "topics-removed")),
     (
         gettext_lazy("For other tools"),
         (

@@ -218,7 +218,7 @@ def statistics_rows(
 
     rows = [
         StatisticsRow(
-            _("Topics with judgements, of topics with pairs"),
+            _("Topics with judgements (of those with pairs)"),
             format_count_of_total(statistics.topics, n_topics),
             statistics.topics,
         ),

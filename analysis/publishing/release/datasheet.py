@@ -284,7 +284,7 @@ def _statistics_table(s: Mapping[str, Any], n_topics: int) -> str:
     depth = s["complete_depth"]
     rows = [
         (
-            "Topics with judgements, of topics with pairs",
+            "Topics with judgements (of those with pairs)",
             number_words.format_count_of_total(s["topics"], n_topics),
         ),
         (

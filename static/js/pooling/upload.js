@@ -171,7 +171,7 @@ function ready(form) {
       if (is)
         fail(
           row(list, folder),
-          t("Folders can't be uploaded. Drop the files in it, or a zip file."),
+          t("Folders can't be uploaded. Drop the files themselves, or a zip file."),
         );
     take(dropped.filter(([, is]) => !is).map(([file]) => file));
   });

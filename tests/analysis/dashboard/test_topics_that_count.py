@@ -58,7 +58,7 @@ def test_every_page_says_how_many_topics_count_and_of_how_many(campaign: Campaig
         f"/collections/{collection}/pools/new": "The pool uses only the kept topics (3 of 5).",
         f"/collections/{collection}/runs/": "Topics in the file",
         f"/campaigns/{campaign.slug}/settings/files/": "Topics 3 kept; 2 removed",
-        f"/campaigns/{campaign.slug}/judgements/": "Topics with judgements, of topics with pairs 1 of 3",
+        f"/campaigns/{campaign.slug}/judgements/": "Topics with judgements (of those with pairs) 1 of 3",
     }
     pages = {address: words(client, address) for address in said}
     missing = {
@@ -69,5 +69,5 @@ def test_every_page_says_how_many_topics_count_and_of_how_many(campaign: Campaig
     out = io.BytesIO()
     write_release(campaign, ReleasePlan(), out)
     sheet = zipfile.ZipFile(out).read("datasheet.md").decode()
-    assert "| Topics with judgements, of topics with pairs | 1 of 3 |" in sheet
+    assert "| Topics with judgements (of those with pairs) | 1 of 3 |" in sheet
     assert "2 topics were removed" in sheet
