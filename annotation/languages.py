@@ -22,9 +22,9 @@ ANNOTATOR_PATHS = (
     "/judge/",
     "/api/v1/judging/",
 )
-"""Prefixes of annotators' pages. The home page is one, too."""
+"""Path prefixes of annotators' pages. The home page is also an annotators' page."""
 EXCLUDED_PATH = "/accounts"
-"""Begins with one of these prefixes but is for administrators."""
+"""A path with one of these prefixes that is for administrators."""
 
 
 def known_language(code: str | None) -> str:

@@ -1,1 +1,1 @@
-"""Collections, topics, documents, runs, qrels and pools: what exists and what is to be judged."""
+"""Collections with topics, documents, runs and qrels, and pools of pairs to judge."""

@@ -1,4 +1,4 @@
-"""Forms of collections. They check the form of input. Services check its meaning."""
+"""Forms of collections. They check the syntax of input, and services check its meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that annotation and analysis register, so that pooling need not import these apps.
+"""Functions that annotation and analysis register, so that pooling does not import these apps.
 
 Each list is filled once when the apps are ready, in annotation/apps.py and analysis/apps.py. The
 docstrings state who registers, and in which transaction the functions are called.

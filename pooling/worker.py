@@ -1,5 +1,5 @@
-"""The worker of an installation with a broker, using Celery: one task, and a reconciler that makes
-losses of the broker harmless. Without a broker it is pooling.worker_processes."""
+"""The worker of an installation with a broker, using Celery: one task, and a reconciler that sends
+jobs again if the broker loses them. Without a broker it is pooling.worker_processes."""
 
 from __future__ import annotations
 

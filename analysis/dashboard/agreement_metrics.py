@@ -42,7 +42,8 @@ MAX_GROUPS = 15
 MAX_ANNOTATORS = 100
 """Maximum number of annotators with an alpha without them."""
 LENGTH_RANGES = [(0, 100), (100, 200), (200, 400), (400, 800), (800, None)]
-"""Ranges of document length in words: lower limit (inclusive), upper limit (exclusive)."""
+"""Ranges of document length in words, each with its lower limit (inclusive) and upper limit
+(exclusive)."""
 
 
 def latest_agreement_job(campaign: Campaign) -> Job | None:
@@ -180,8 +181,8 @@ def request_agreement_job(
 def compared_days(table: LabelTable) -> NDArray[np.int64]:
     """Return the day of each pair's second judgement (days since 1970 in UTC), -1 without one.
 
-    The day of the last judgement would not do: pairs on which two annotators disagree may get a
-    third judgement, so the early days would be left with those that agree.
+    The day of the last judgement is not used: pairs on which two annotators disagree may get a
+    third judgement later, so earlier days would contain only pairs with agreement.
     """
     order = np.lexsort((np.nan_to_num(table.judged_at), table.pair))
     starts = np.searchsorted(table.pair[order], np.arange(table.n_pairs))

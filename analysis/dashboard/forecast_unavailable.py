@@ -8,7 +8,7 @@ from assay.number_words import format_count
 
 
 def forecast_unavailable_reason(ahead: Forecast) -> str:
-    """Return why there is no forecast and when there can be one."""
+    """Return why there is no forecast, and when one will be available."""
     return " ".join(part for part in (ahead.reason, when_forecast_possible(ahead)) if part)
 
 

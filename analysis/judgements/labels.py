@@ -35,7 +35,7 @@ from assay.labels.labels import MISSING, LabelTable
 
 SCALES = ("graded", "binary")
 ALL_JUDGES = "*"
-"""Stands for all pseudonyms that the campaign excludes."""
+"""Value that means all annotators whom the campaign excludes."""
 KNOWN_GRADE_COLUMN = "known_grade"
 """Decision of the label of a qualification pair, whose grade was known before any judgement."""
 

@@ -34,8 +34,8 @@ FRESH_SECONDS = 1.5
 """Seconds for which a snapshot is reused, unless a manager changes something. With REFRESH and the
 time of a request, statistics on a page are at most five seconds old."""
 FRESH_SECONDS_LARGE = 6.5
-"""The same for a large campaign, in which each judgement invalidates all computed statistics. They
-are at most ten seconds old."""
+"""The same for a large campaign, whose statistics take long to compute and are at most ten seconds
+old."""
 LARGE_ROWS, LARGE_PEOPLE = 50_000, 500
 AGE_SHOWN_AFTER_SECONDS = 3.0
 """Age in seconds from which a page shows the age of its statistics."""

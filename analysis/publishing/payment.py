@@ -76,10 +76,10 @@ class PayRate:
 class AnnotatorWork:
     """The work of one annotator.
 
-    judgements: all answers except too-fast ones, whatever their status: also cannot judge, extra,
-    excluded, qualification, and those of topics removed since. too_fast: answers below the minimum
-    time. without_time: answers with unknown active time. active_ms: total active time of all
-    answers.
+    judgements: all answers except too-fast ones, including those with the status cannot judge,
+    extra or excluded, qualification pairs, and pairs of topics that were removed later. too_fast:
+    answers below the minimum time. without_time: answers with unknown active time. active_ms: total
+    active time of all answers.
     """
 
     annotator: Membership

@@ -337,8 +337,8 @@ def _redirect_to_difference(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def difference(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show which labels differ between two recipes on the current judgements, and whether the
-    recipes rank the systems alike."""
+    """Show the labels that differ between two recipes on the current judgements, and the
+    correlation of the rankings of systems."""
     campaign = get_managed_campaign(request, slug)
     two = _selected_recipes(request, campaign)
     if two is None:

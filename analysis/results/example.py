@@ -29,7 +29,7 @@ from pooling.platform.jobs import ClaimedJob
 RELIABILITY, SECONDS = 0.88, 20.0
 """Probability that a reliable annotator gives the true grade, and median seconds per judgement."""
 N_DAYS, PACE = 5, 1.15
-"""Days of judging, and judgements made per day as a multiple of an equal share of those needed
+"""Number of days, and judgements per day relative to an equal share of the judgements needed
 without third judgements."""
 N_DISPUTED = 3
 """Disputed pairs that are left to adjudicate."""
@@ -53,7 +53,7 @@ def fill_example(work: ClaimedJob) -> dict[str, Any]:
 
 def judge(campaign: Campaign, work: ClaimedJob) -> None:
     """Let the annotators judge on N_DAYS days. Each evening, the manager requests a third judgement
-    where two annotators differ. The last ones are made on one more day."""
+    of pairs on which two annotators disagree. The last of these are made on an additional day."""
     annotators, truth = example.recruit(campaign), example.read_true_grades(campaign)
     needed = campaign.n_pairs * campaign.judgements_per_pair
     work.progress(total=needed, now=True)

@@ -64,7 +64,7 @@ class MadeStudy:
 
 
 TEXT_INCHES, COLUMN_INCHES = FIGURE_INCHES = (7.0, 3.33)
-"""Widths of figures across both columns of a paper and in one."""
+"""Widths of figures in inches, across both columns of a paper and in one column."""
 POOLED_MARK = "*"
 FILE_KINDS = ("file", "files", "named")
 
@@ -79,8 +79,8 @@ def make_study(
 ) -> MadeStudy:
     """Make all parts that have their inputs.
 
-    command: makes the study again from its inputs. step: called with the title of each part before
-    it is made. Raises PartLeftOut with all reasons if no part can be made.
+    command: the command line that reproduces the study from its inputs. step: called with the title
+    of each part before it is made. Raises PartLeftOut with all reasons if no part can be made.
     """
     parts: list[MadePart] = []
     left_out: dict[str, tuple[str, str]] = {}

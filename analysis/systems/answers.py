@@ -1,5 +1,5 @@
-"""The answer of a campaign's Results page: which system leads by a measure, and how certain that
-is, from the judgements so far. A job computes it and stores it with what it depends on. The page
+"""The answer on a campaign's Results page: which system leads by a measure and with what certainty,
+based on the current judgements. A job computes it and stores it with what it depends on. The page
 shows its age.
 
     get_newest_answer(campaign, live, measure)   the newest answer or None, and a new job to send

@@ -39,8 +39,8 @@ COPIED_SETTINGS = (
     "show_near_duplicates",
     "gold_rule",
 )
-"""Settings copied from the campaign whose labels the report uses, so that the top-up is judged
-alike."""
+"""Settings copied from the campaign whose labels the report uses, so that the top-up campaign is
+judged in the same way."""
 
 
 def create_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:

@@ -226,8 +226,8 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _top_up_context(request: HttpRequest, report: Report, result: dict[str, Any]) -> dict[str, Any]:
-    """Return the template context of the report's top-up campaign. In it, n is the number of pairs
-    of a campaign that can still be created, 0 if there is one already or nothing is unjudged."""
+    """Return the template context of the report's top-up campaign. In the context, n is the number
+    of pairs of a campaign that can be created, or 0 if it already exists or no pair is unjudged."""
     campaign, follower = top_ups.get_top_up(report), top_ups.get_follow_up_report(report)
     done, n_pairs = top_ups.count_finished_pairs(campaign) if campaign is not None else (0, 0)
     later, said = (

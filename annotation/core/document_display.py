@@ -18,7 +18,7 @@ CODE = re.compile(
     r"^ {0,3}(`{3,}|~{3,})[^`\n]*\n.*?(?:^ {0,3}\1[`~]*[^\S\n]*$|\Z)|^(?: {4}|\t| {0,3}(?:>>>|\.\.\.) )[^\n]*",
     re.MULTILINE | re.DOTALL,
 )
-"""Code in Markdown, fenced or indented, and lines of an interpreter session."""
+"""Pattern of code: fenced or indented blocks of Markdown, and lines of an interpreter session."""
 
 
 def idle_limit_seconds(base_s: int, n_words: int) -> int:

@@ -17,7 +17,7 @@ from string import Template
 from typing import NamedTuple
 
 MAX_TEXT = 24_000
-"""Maximum number of characters of a document that are sent. The prompt mentions if the text was
+"""Maximum number of characters of a document that are sent. The prompt states whether the text was
 cut."""
 CHARACTERS_PER_TOKEN = 4.0
 """Used to estimate the cost in advance. The final cost uses the token counts of the endpoint."""

@@ -195,7 +195,8 @@ class _Labeller:
         told: Callable[[], None],
         stop: threading.Event,
     ) -> None:
-        """stop: abandons running calls as well, while `end` only prevents further ones."""
+        """Create the labeller. If `stop` is set, running calls are abandoned, too, whereas `end`
+        only prevents further calls."""
         self.plan, self.store, self.told, self.stop = plan, store, told, stop
         self.report, self.lock, self.end = LabellingReport(), threading.Lock(), threading.Event()
         self.next_at = 0.0

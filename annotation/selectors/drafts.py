@@ -253,7 +253,7 @@ def _join_words(words: list[str]) -> str:
 
 
 def estimate_campaign_workload(campaign: Campaign) -> Workload:
-    """Estimate the judgements and annotators that the campaign needs with its present settings."""
+    """Estimate the judgements and annotators that the campaign needs with its current settings."""
     n_qualification = get_special_pairs(campaign, Pair.Kind.QUALIFICATION).count()
     n_special = campaign.n_gold + campaign.n_everyone
     return estimate_workload(

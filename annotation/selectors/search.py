@@ -40,8 +40,8 @@ class SearchGroup(NamedTuple):
 
 
 def search(user: User, words: str) -> list[SearchGroup]:
-    """Return the kinds with results. A text finds what contains it. Pairs are found by document ID,
-    or by topic ID and document ID."""
+    """Return the kinds with results. Objects are found by a part of their text, and pairs by
+    document ID, or by topic ID and document ID."""
     words = " ".join(words.split())
     if not words:
         return []
@@ -65,7 +65,8 @@ def _find_campaigns(campaigns: QuerySet[Campaign], words: str) -> Iterable[Searc
 
 
 def _find_annotators(campaigns: QuerySet[Campaign], words: str) -> Iterable[SearchHit]:
-    """Only managers search, and they may see the names of their annotators."""
+    """Find annotators by pseudonym or name. Only managers search, and they may see the names of
+    their annotators."""
     names = Q(pseudonym__iexact=words)
     for column in ("username", "first_name", "last_name"):
         names |= Q(**{f"user__{column}__icontains": words})
@@ -93,7 +94,8 @@ def _find_topics(collections: QuerySet[Collection], words: str) -> Iterable[Sear
 
 
 def _find_pairs(campaigns: QuerySet[Campaign], words: str) -> Iterable[SearchHit]:
-    """A campaign's manager need not manage its collection."""
+    """Find pairs by document. The campaigns determine access, because their manager may not manage
+    the collection."""
     topic, _blank, document = words.rpartition(" ")
     documents = Document.objects.filter(
         collection__in=campaigns.values("collection"), docno=document

@@ -37,9 +37,10 @@ DEFAULT_SECONDS: float = Campaign._meta.get_field("expected_seconds").default
 def new(request: SignedInRequest) -> HttpResponse:
     """Create a campaign from a preset and a pool, ready to try and open.
 
-    way: `once` creates it, `files` keeps what was typed and leads to the collections, `discard`
-    forgets it. Without `way`, an empty campaign is created to set up step by step. A GET with the
-    values of fields returns the page for them, from which the browser takes the parts that change.
+    way: `once` creates the campaign, `files` keeps the input and redirects to the collections,
+    `discard` deletes kept input. Without `way`, an empty campaign is created to set up step by
+    step. A GET with the values of fields returns the page for them, from which the browser takes
+    the parts that change.
     """
     if not can_create(request):
         raise PermissionDenied(

@@ -1,4 +1,5 @@
-"""Base classes of request bodies: unknown keys, and numbers instead of text, are refused by name.
+"""Base classes of request bodies. They refuse unknown keys and numbers instead of text, and the
+error names the key.
 
 The judging page's bodies are not based on Body. A page opened before an upgrade may send a key that
 no longer exists, and its judgements must not be lost.
@@ -58,4 +59,5 @@ ONE_OF_CAMPAIGN_AND_COLLECTION = {
     "then": {"not": {"required": ["collection"]}},
     "else": {"required": ["collection"]},
 }
-"""Not `oneOf`, from which client generators make a union without properties."""
+"""Schema of two exclusive keys. It avoids `oneOf`, from which client generators make a union
+without properties."""

@@ -1,7 +1,7 @@
 """Paging, ordering and filtering of lists in the API.
 
 A view declares `orders`, the names that `ordering` accepts, and `filters`, its other parameters.
-Unknown parameters are refused, because a list that ignored one would look like the answer to it.
+Unknown parameters are refused, because users would not notice that a list ignores one.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ PAGING_PARAMETERS = ("limit", "offset")
 class ListFilter:
     """One query parameter of a list.
 
-    values: the words it accepts, each with its condition. Without values, any text that `lookup`
-    must equal.
+    values: accepted words, each with its condition. Without values, any text is accepted, and the
+    field `lookup` must equal it.
     """
 
     name: str

@@ -36,7 +36,7 @@ TRY_AGAIN_MESSAGE = gettext_lazy("Everything that was saved is safe. Try again i
 
 
 def problem_body(status: int, code: str, detail: str, **more: Any) -> dict[str, Any]:
-    """Return the members of an error."""
+    """Return the members of a problem document."""
     return {
         "type": f"{CODES_PATH}#{code}",
         "title": HTTPStatus(status).phrase,

@@ -347,7 +347,7 @@ class ClaimedJob:
         """Write rows in transactions that are small enough not to block annotators. Returns the
         number of rows.
 
-        counted: count them as progress of the job.
+        counted: count the rows as progress of the job.
         """
         done, rows = 0, iter(rows)
         sqlite = connection.vendor == "sqlite"

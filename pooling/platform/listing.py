@@ -116,7 +116,7 @@ class ListPage:
 
     @property
     def asked(self) -> bool:
-        """Return whether the address has parameters of this list."""
+        """Return whether the address contains parameters of this list."""
         own = [*self.parameters.values(), *(choice.parameter for choice in self.choices)]
         return any(name in self._asked for name in own)
 

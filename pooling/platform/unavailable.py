@@ -1,4 +1,5 @@
-"""Recognise temporary failures of the database or the disk, after which a retry is right."""
+"""Recognise temporary failures of the database or the disk, after which a request should be
+repeated."""
 
 from __future__ import annotations
 

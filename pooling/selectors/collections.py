@@ -64,8 +64,8 @@ class CollectionStep:
 
 
 def collection_steps(collection: Collection) -> list[CollectionStep]:
-    """Return the steps topics, topic check, runs, documents, qrels and pool, with what is done and
-    what is next."""
+    """Return the steps topics, topic check, runs, documents, qrels and pool, each with its state
+    and next action."""
     topics = collection.topics.aggregate(
         n=Count("pk"),
         removed=Count("pk", filter=~Q(removed_reason="")),

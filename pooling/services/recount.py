@@ -27,8 +27,8 @@ AT_ONCE = 500
 
 
 class WrongFigure(NamedTuple):
-    """A wrong count: `row` stores `kept` in field `name`, but its rows or files give `so`.
-    has_to_stay: only a person can decide which is right."""
+    """A wrong count: `row` stores `kept` in field `name`, but the count of its rows or files is
+    `so`. has_to_stay: only a person can decide which is right."""
 
     row: Model
     name: str
@@ -44,7 +44,7 @@ class WrongFigure(NamedTuple):
         )
 
     def fix(self) -> bool:
-        """Correct the count. Returns whether it is right now."""
+        """Correct the count. Returns whether it is correct afterwards."""
         if self.has_to_stay:
             return False
         return bool(

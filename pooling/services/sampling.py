@@ -204,7 +204,7 @@ def request_stage(pool: Pool, share: float, *, user: Any) -> Job:
 
 @jobs.register_job_kind("draw stage", unit="pairs")
 def draw_stage(work: ClaimedJob) -> dict[str, Any]:
-    """Assign the next positions of each stratum's stored permutation to a new stage. Returns the
+    """Assign the next pairs in the stored random order of each stratum to a new stage. Returns the
     report: facts, warnings, pool.
 
     Stratum sizes are those of the first draw. They are read, never recounted.

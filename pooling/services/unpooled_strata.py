@@ -1,5 +1,5 @@
-"""Unpooled runs in a sampled pool: their pairs form strata of their own, sampled in a stage of
-their own.
+"""Unpooled runs in a sampled pool: their pairs form separate strata, which a separate stage
+samples.
 
 Earlier samples do not change: stratum sizes are those of the draw, and a pair of the pool stays in
 its stratum whatever rank the new run gives it.

@@ -19,8 +19,8 @@ Text = str | Promise
 
 
 class PlacePage(NamedTuple):
-    """A page. tab: what its view calls it. address: name of its address. key: further argument of
-    the address, or empty."""
+    """A page. tab: its name in the view. address: name of its URL. key: further argument of the
+    URL, or empty."""
 
     tab: str
     address: str

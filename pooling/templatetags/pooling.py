@@ -25,7 +25,8 @@ DURATIONS: dict[str, Any] = {
     "hour": npgettext_lazy("in or ago", "%(num)s hour", "%(num)s hours", "num"),
     "minute": npgettext_lazy("in or ago", "%(num)s minute", "%(num)s minutes", "num"),
 }
-"""Django's own are translated in the nominative: "in 3 Tage"."""
+"""Units of durations after "in" or before "ago". Django's translations are in the nominative, such
+as "in 3 Tage"."""
 
 
 @register.filter

@@ -27,7 +27,7 @@ from pooling.services import topics as services
 UNDO_KEY = "topics_undo"
 """Session key of the decisions before the last one, for undo."""
 TOPIC_ORDER = (Length("topic_id"), "topic_id")
-"""Sort 2 before 10."""
+"""Natural order, with 2 before 10."""
 
 
 def topics_page(request: HttpRequest, collection: Collection, counts: dict[str, int]) -> ListPage:
@@ -228,8 +228,8 @@ def _undo_decision(request: HttpRequest, collection: Collection) -> None:
 
 
 def _decide_chosen(request: HttpRequest, collection: Collection) -> None:
-    """The chosen topics, or with remove-found all that the list of the address finds, are kept or
-    removed (for `reason`)."""
+    """Keep or remove the selected topics, or with remove-found all topics that the search in the
+    address finds. A removal can have a `reason`."""
     decision = request.POST.get("action", "")
     if decision == "remove-found":
         listed = topics_page(request, collection, topic_selectors.count_topics(collection))

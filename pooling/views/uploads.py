@@ -1,4 +1,4 @@
-"""The upload of files: checked before a byte of the body is read, then kept and given to a job."""
+"""Upload of files. An upload is checked before its body is read, and then stored for a job."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ BY_ENTRY_CHART = (
     "Alpha by selection",
     "kinds of pairs",
 )
-"""Shown for prioritised pools only."""
+"""Chart that is shown for prioritised pools only."""
 
 
 def available_group_charts(heavy: dict[str, Any] | None) -> list[tuple[str, str, str]]:

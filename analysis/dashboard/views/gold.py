@@ -187,7 +187,7 @@ def known_pairs_page(request: HttpRequest, campaign: Campaign) -> ListPage:
 
 
 def sum_gold_scores(scores: Mapping[int, Mapping[str, QualificationScore]]) -> QualificationScore:
-    """Return the answers of all annotators to gold."""
+    """Return the total score of all annotators on gold questions."""
     gold = [one["gold"] for one in scores.values() if "gold" in one]
     return QualificationScore(
         sum(one.right for one in gold),

@@ -79,7 +79,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _render_setup(request: HttpRequest, campaign: Campaign) -> HttpResponse:
-    """Show what is left to do before the campaign can open."""
+    """Show the remaining steps before the campaign can open."""
     steps, work = list_setup_steps(campaign), estimate_campaign_workload(campaign)
     contradictions = find_contradictions(campaign)
     context = {

@@ -216,7 +216,7 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
 
 def shares_chart(person: AnnotatorSummary, names: list[str]) -> Picture:
     """Return a chart of the annotator's shares of grades next to those of all others, who judged
-    partly other pairs."""
+    partly different pairs."""
     rows = [
         (person.membership.pseudonym, person.n_kept, person.shares),
         ("the others", person.n_of_others, person.shares_of_others),

@@ -1,5 +1,5 @@
-"""Files for catalogues and readers, from a campaign's publication metadata: README.md with a card of
-Hugging Face, CITATION.cff (version 1.2.0), .zenodo.json and LICENSE."""
+"""Files of a release with the campaign's publication metadata: README.md with a Hugging Face
+dataset card, CITATION.cff (version 1.2.0), .zenodo.json and LICENSE."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ CARD_LICENSES = {
     *("apache-2.0", "cc-by-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0", "cc-by-sa-4.0", "cc0-1.0"),
     *("mit", "odbl", "odc-by", "pddl"),
 }
-"""Licences that a card can name. Others are written as `other` with their name."""
+"""Licence identifiers that Hugging Face knows. Other licences are written as `other` with their
+name."""
 SECTIONS = {
     "intended_use": "Intended use",
     "limits": "Limits",
@@ -135,7 +136,7 @@ def write_citation(campaign: Campaign) -> str:
 
 
 def describe_for_zenodo(campaign: Campaign) -> dict[str, Any]:
-    """Return a deposit of Zenodo, which takes the description from the README."""
+    """Return the metadata of a Zenodo deposit (.zenodo.json)."""
     publication = read_publication(campaign)
     creators = [
         {name: value for name, value in vars(author).items() if value}

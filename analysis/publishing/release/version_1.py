@@ -20,8 +20,8 @@ def translate_cell(column: str, cell: str) -> str:
 
 
 def translate_manifest(about: dict[str, Any]) -> None:
-    """Rename keys and values of campaign.json in place. What is malformed is left for the checks
-    that follow."""
+    """Rename keys and values of campaign.json in place. Malformed values are unchanged, and later
+    checks report them."""
     campaign, recipe, pool = (about.get(name) for name in ("campaign", "recipe", "pool"))
     settings = campaign.get("settings") if isinstance(campaign, dict) else None
     if isinstance(settings, dict) and "threshold" in settings:

@@ -1,4 +1,4 @@
-"""Can a leaderboard be trusted? Tables and figures of Craswell et al. (2022)."""
+"""Can a leaderboard be trusted? Tables and figures of Craswell et al. (2021)."""
 
 from __future__ import annotations
 

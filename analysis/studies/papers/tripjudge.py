@@ -1,4 +1,4 @@
-"""Judgements compared with clicks: tables and figures of TripJudge (Althammer et al. 2022)."""
+"""Compare judgements with clicks: tables and figures of TripJudge (Althammer et al. 2022)."""
 
 from __future__ import annotations
 

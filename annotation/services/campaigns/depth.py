@@ -33,7 +33,7 @@ def full_depth_reason(campaign: Campaign) -> str:
 
 def set_depth(campaign: Campaign, least_priority: int | None, *, actor: User | None) -> int:
     """Judge only pairs of this priority or higher (None: the whole pool). Returns the number of
-    pairs that the change moves across the limit.
+    pairs whose assignment the change affects.
 
     Judgements of pairs beyond the limit are kept. Pairs with a judgement are completed, so that
     every label has the same number of judgements, and judgements in progress are accepted.

@@ -134,7 +134,7 @@ class _JudgementImport:
         self.excluded = self._excluded_annotators()
 
     def _excluded_annotators(self) -> set[int]:
-        """Annotators whose judgements are all marked as not counted in the file."""
+        """Return the annotators whose judgements in the file are all marked as excluded."""
         kept = set(self.file.annotator[~self.file.excluded].tolist())
         return {code for code in range(len(self.file.annotators)) if code not in kept}
 

@@ -1,5 +1,5 @@
-"""Assignment of pairs to an annotator's page: active leases are sent again, and new pairs are
-claimed up to the requested number. Annotators can resume a skipped pair at any time."""
+"""Assign pairs to an annotator's page: send active leases again, and claim new pairs up to the
+requested number. Annotators can resume a skipped pair at any time."""
 
 from __future__ import annotations
 

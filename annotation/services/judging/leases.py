@@ -2,8 +2,8 @@
 
 Leases expire by the server's clock, which can be adjusted manually, by a time server or after a
 suspend. Each process compares it with a monotonic clock. A difference since the last comparison is
-a step. After a step no lease counts as expired, and active leases restart their full duration.
-Every process that detects the step does the same, and repeating it has no effect.
+a step. After a step, no lease counts as expired, and active leases start again with their full
+duration. Every process that detects the step does the same, and repeating it has no effect.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from pooling.platform.jobs import ClaimedJob, Refused
 log = logging.getLogger(__name__)
 SIGN_IN_LINK, ADDRESS_CHANGED = "sign-in link", "address changed"
 UNSENT_TIMEOUT = timedelta(minutes=1)
-"""An email that has waited this long shows that no worker sends emails."""
+"""If an email has waited this long, no worker is sending emails."""
 
 
 def request_sign_in_link(*, email: str, address: str) -> Job | None:

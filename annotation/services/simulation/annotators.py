@@ -60,7 +60,7 @@ class KnownGrades:
     """Known grades by (topic ID, document ID), on the campaign's scale."""
 
     def __init__(self, qrels: QrelsColumns | None, campaign: Campaign) -> None:
-        """qrels: None gives every pair the lowest grade."""
+        """Create from qrels. Without qrels (None), every pair has the lowest grade."""
         self.values = campaign.grades.values
         self.grades: dict[tuple[str, str], int] = {}
         if qrels is None:
