@@ -134,11 +134,12 @@ def describe_study(name: str, tables: list[str], folder: Path) -> str:
     parts = [
         f"```toml\n{said}\n```",
         "\n".join(f"    {line}" for line in shell),
-        f"Made: the parts {', '.join(f'`{part}`' for part in about['parts'])}.",
+        f"This study contains the part{'s' if len(about['parts']) > 1 else ''} "
+        f"{', '.join(f'`{part}`' for part in about['parts'])}.",
     ]
     if about["left_out"]:
         parts.append(
-            "Left out:\n\n"
+            "Parts that are left out, with the missing inputs:\n\n"
             + "\n".join(f"- `{part}`: {reason}" for part, reason in about["left_out"].items())
         )
     report = (folder / "report.md").read_text("utf-8")
