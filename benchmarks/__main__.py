@@ -95,6 +95,50 @@ def main() -> int:
     return 1 if failed else 0
 
 
+SECTIONS = {
+    "bench_agreement": ("Agreement", "Agreement statistics and labels of a large campaign."),
+    "bench_bands": (
+        "Rank windows",
+        "Effect of the width of rank windows on topic blocks, and on the time of a claim.",
+    ),
+    "bench_before": (
+        "Comparison with version 0.1.0",
+        "Ratios of the other benchmarks, and processor time of pages, in both versions.",
+    ),
+    "bench_bootstrap": ("Bootstrap", "Bootstrap of ranks."),
+    "bench_claims": (
+        "Claims",
+        "A claim assigns the next pair to an annotator. Many clients claim at the same time.",
+    ),
+    "bench_commands": ("Commands", "Start of a command and a complete evaluation."),
+    "bench_crowd": (
+        "Many annotators",
+        "Annotators judge at their own pace while three managers open pages.",
+    ),
+    "bench_dashboards": ("Dashboards", "Pages of managers in large campaigns."),
+    "bench_evaluate": ("Evaluation", "Measures of several runs."),
+    "bench_first_document": (
+        "First document",
+        "Time until a new annotator sees the first document over a slow connection.",
+    ),
+    "bench_import": ("Import", "Import of a large document collection, and texts of a pool."),
+    "bench_judging_page": ("Judging page", "Time from a key press to the next document."),
+    "bench_overload": (
+        "Overload",
+        "Throughput at saturation and beyond ([fault tolerance](reliability.md#load)).",
+    ),
+    "bench_pool": ("Pools", "Depth-k pool of large runs."),
+    "bench_profile": ("Profile", "Processor time of requests by part of the program."),
+    "bench_reading": ("Reading runs", "Reading of large run files."),
+    "bench_requests": ("Requests", "Processor time of each request of the judging page."),
+    "bench_sampling": ("Sampling", "Estimates, rank model and stopping rules."),
+    "bench_split_half": ("Split halves", "Tests on many halves of the topics."),
+    "bench_stability": ("Stability", "Sub-collections of the multi-element protocol."),
+    "bench_systems": ("Systems", "Tests and intervals of differences between systems."),
+    "bench_workers": ("Workers", "Reports that are divided between two workers."),
+}
+"""Module -> (heading, sentence) of its section on the page."""
+
 HEADER = [
     "| work | compared with | ratio | required | reached | target | memory ratio | notes |",
     "|---|---|---|---|---|---|---|---|",
@@ -123,24 +167,34 @@ def write_table() -> None:
     text = [
         "# Benchmarks",
         "",
-        f"These measurements were made by `make bench` on {machine}. A ratio is the time of the comparison",
-        "divided by the time of Assay (or a limit divided by the measured value), as medians of alternating runs.",
-        "Compare the ratios, not the seconds. The modules under `benchmarks/` describe comparisons and sizes.",
+        f"These measurements were made by `make bench` on {machine}. The modules in `benchmarks/`",
+        "describe the comparisons and the sizes of the data.",
         "",
-        "In short: one machine of two cores answers 1,350 annotators within 250 ms and 5,000 within 0.8 s (99th percentile).",
-        "Evaluation takes less time than with the reference tools. The judging page loads less than 46 kB (compressed)",
-        "before the first document.",
+        "Main results:",
         "",
-        "*Load* is the machine's load average over the five minutes before the end of a measurement. If it exceeds the",
-        "number of cores, other work slowed the measurement.",
+        "- A server with two cores responds to 1,350 annotators within 250 ms, and to 5,000 annotators within 0.8 s",
+        "  (99th percentile).",
+        "- Evaluation takes less time than with the reference tools.",
+        "- The judging page loads less than 46 kB (compressed) before the first document is shown.",
+        "",
+        "The tables have these columns:",
+        "",
+        "- *ratio*: time of the comparison divided by the time of Assay, or the limit divided by the measured value. Times",
+        "  are medians of alternating runs. Compare ratios rather than times, which depend on the computer",
+        "- *required*: smallest acceptable ratio; *reached* says whether it was reached; *target*: desired ratio",
+        "- *memory ratio*: peak memory of the comparison divided by that of Assay",
+        "",
+        "*Load* is the load average over the five minutes before the end of a measurement. If it is above the number of",
+        "cores, other work slowed the measurement. p50, p95 and p99 are percentiles.",
         "",
     ]
     for path in sorted(RESULTS_DIR.glob("bench_*.json")):
         stand = json.loads(path.read_text(encoding="utf-8"))
+        title, sentence = SECTIONS[path.stem]
         text += [
-            f"## {path.stem.removeprefix('bench_').replace('_', ' ').capitalize()}",
+            f"## {title}",
             "",
-            f"{stand['day']}, load {stand['load']}.",
+            f"{sentence} Measured on {stand['day']}, load {stand['load']}.",
             "",
         ]
         text += [*HEADER, *(format_row(row) for row in stand["rows"]), ""]

@@ -35,11 +35,11 @@ def measure_stays() -> dict[str, object]:
         for width in (1, 3, 5, 10)
     }
     told = ", ".join(
-        f"{row.mean_run:.1f} in bands of {width} ({row.percent_out_of_order:.0f}% before a better rank)"
+        f"{row.mean_run:.1f} with windows of {width} ({row.percent_out_of_order:.0f}% of pairs before a better rank)"
         for width, row in found.items()
     )
     return {
-        "work": "documents of one topic in a row, 50 topics, depth 10, 12 annotators, blocks of 10, bands of 10",
+        "work": "consecutive documents of one topic, 50 topics, depth 10, 12 annotators, topic blocks of 10, rank windows of 10",
         "peer": f"{BLOCK_LENGTH} documents",
         "ratio": found[10].mean_run / BLOCK_LENGTH,
         "at_least": 1.0,
@@ -83,7 +83,7 @@ def measure_claims(vendor: str, turns: int, n: int) -> list[dict[str, object]]:
     strict = medians[1]
     return [
         {
-            "work": f"claim of 30,000 pairs, half judged, in bands of {width}, {vendor}",
+            "work": f"claim of 30,000 pairs, half judged, with rank windows of {width}, {vendor}",
             "peer": "the same in the strict order of priorities",
             "ratio": statistics.median(
                 before / now for before, now in zip(strict, medians[width], strict=True)

@@ -90,7 +90,7 @@ def compare_module(module: str, ours: Turns, before: Turns) -> list[dict[str, ob
                     "ratio": statistics.median(now) / statistics.median(then),
                     "at_least": MIN_RATIO,
                     "note": (
-                        f"{module.removeprefix('bench_')}, small; times as fast as the peer in "
+                        f"{module.removeprefix('bench_')}, small; speed relative to the comparison in "
                         f"{len(now)} turns: {spread}"
                     ),
                 }

@@ -462,8 +462,8 @@ def main(
         note = f"{100 * json.loads(out):.1f}% over-judged compared with {100 * theirs:.1f}%"
         rows.append(
             {
-                "work": f"{n_pairs} pairs, {judges} simulated judges",
-                "peer": "a rule that reserves nothing",
+                "work": f"{n_pairs:,} pairs, {judges} simulated annotators",
+                "peer": "a rule without leases",
                 "note": note,
                 "figures": {},
             }

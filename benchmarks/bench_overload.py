@@ -261,10 +261,10 @@ def format_figures(figures: dict[str, object]) -> str:
         f"{N_PACED}/s at their own pace: {paced['done_per_s']:.0f}/s done at p50 "
         f"{paced['p50_ms']:.0f}, p99 {paced['p99_ms']:.0f} ms, "
         f"{paced['refused_per_s']:.1f}/s refused, {paced['lost']} lost; "
-        f"{figures['asked_per_s']:.0f}/s asked by {figures['pages']} pages: "
+        f"{figures['asked_per_s']:.0f}/s requested by {figures['pages']} pages: "
         f"{over['done_per_s']:.0f}/s done at p99 {over['p99_ms']:.0f} ms, {format_refusals(over)}, "
         f"the pages on {over['pages_cores']:.2f} of the processors, "
-        f"{over['lost']} lost on the way; normal again after {figures['until_normal_s']:.0f} s "
+        f"{over['lost']} lost; normal again after {figures['until_normal_s']:.0f} s "
         f"(p99 {after['p99_ms']:.0f} ms); "
         f"{figures['n_accepted']:,} accepted, {figures['n_missing']} of them not stored, "
         f"{figures['n_faults']} counters wrong; load {os.getloadavg()[0]:.1f}"
@@ -305,7 +305,7 @@ def main(
                 rows.append(
                     {
                         "work": (
-                            f"judgements a second at three times the saturation, "
+                            f"judgements per second at three times the saturation, "
                             f"{vendor}{f', {EARLIER_COMMIT}' if is_before else ''}"
                         ),
                         "peer": "the saturation itself",

@@ -57,7 +57,7 @@ def run_look_load(kind: str, quick: bool) -> dict[str, object]:
     command = [sys.executable, "-m", "benchmarks.look_load", kind, *(["--quick"] if quick else [])]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     taken = json.loads(made.stdout.splitlines()[-1])
-    work = f"a look in the worker, {kind} pool, {taken['pairs']} pairs, {taken['judgements']} judgements"
+    work = f"an interim check in the worker, {kind} pool, {taken['pairs']} pairs, {taken['judgements']} judgements"
     return make_row(work, taken["processor"], 5.0) | {
         "note": f"{taken['processor']:.2f} s of processor time, {taken['seconds']:.2f} s by the clock"
     }

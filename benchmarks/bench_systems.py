@@ -80,8 +80,8 @@ def main(quick: bool = False) -> list[dict[str, Any]]:
     return [
         {
             "work": (
-                f"all tests of {n_pairs} pairs x {topics:,} topics, {trials:,} randomisations and "
-                f"the greatest difference"
+                f"all tests of {n_pairs} pairs x {topics:,} topics, {trials:,} permutations and "
+                f"the maximum statistic"
             ),
             "peer": "loop over scipy.stats",
             "ratio": seconds["scipy"] / seconds["ours"],

@@ -307,16 +307,16 @@ def make_requests(
 
 PARTS = [
     (
-        "statements: composing, sending, reading rows",
+        "database statements",
         ("/django/db/", "psycopg", "sqlite3", "/sqlite/", "/connections.py"),
     ),
     ("templates and translations", ("/django/template", "/django/utils/translation", "gettext")),
     ("REST framework, JSON", ("/rest_framework/", "/json/", "_json", "orjson", "msgspec")),
     (
-        "rest of Django: middleware, session, sign-in, address, cookies",
+        "rest of Django (middleware, session, sign-in, routing, cookies)",
         ("/django/", "/http/", "hashlib", "hmac", "/asgiref/"),
     ),
-    ("the project's own", ("/annotation/", "/pooling/", "/analysis/", "/config/")),
+    ("Assay's own code", ("/annotation/", "/pooling/", "/analysis/", "/config/")),
 ]
 """Parts of a request, each with substrings of its files' names, or of function names for C code.
 The first match counts."""
@@ -326,7 +326,7 @@ def classify_function(file: str, function: str) -> str:
     where = f"{function} " if file == "~" else file
     return next(
         (part for part, marks in PARTS if any(mark in where for mark in marks)),
-        "Python's own and the rest",
+        "Python and other",
     )
 
 
