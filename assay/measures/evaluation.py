@@ -480,6 +480,44 @@ def _rank_biased_precision(
     )
 
 
+COMPATIBILITY_DEPTH = 1000
+"""Ranks that compatibility considers."""
+
+
+def _compatibility(
+    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None, *, persistence: float
+) -> Floats:
+    """Compatibility (Clarke, Vtyurina and Smucker 2021): rank-biased overlap of the ranking and the
+    ideal ranking that is most similar to it, divided by that of the ideal ranking with itself.
+
+    Grades are preferences: a document with a higher one is preferred, and documents with grade 0 or
+    less are in no ideal ranking. Ideal documents of equal grade are in the order of the ranking;
+    those that it lacks come last. A document contributes from the first depth at which both
+    rankings have it.
+    """
+    ranks = np.arange(1, COMPATIBILITY_DEPTH + 1)
+    weights = persistence ** (ranks - 1.0) / ranks
+    tails = np.append(np.cumsum(weights[::-1])[::-1], 0.0)  # tails[i]: weight from depth i + 1 on
+    values = np.zeros(base.n_topics)
+    for topic in range(base.n_topics):
+        start, end = np.searchsorted(base.topic, [topic, topic + 1])
+        ideal = np.sort(base.grades[start:end])[::-1]
+        ideal = ideal[ideal > 0]
+        start, end = np.searchsorted(ranking.topic, [topic, topic + 1])
+        preferred = ranking.grade[start:end] > 0
+        grade = ranking.grade[start:end][preferred]
+        rank = ranking.rank[start:end][preferred]
+        # documents of one grade follow each other in the ideal ranking, in the order of their ranks
+        order = np.argsort(-grade, kind="stable")
+        grade, rank = grade[order], rank[order]
+        first = np.searchsorted(-ideal, -grade, side="left")
+        place = first + rank_within_topic(grade.astype(np.int64))
+        depth = np.minimum(np.maximum(rank, place) - 1, COMPATIBILITY_DEPTH)
+        whole = tails[: len(ideal)].sum()
+        values[topic] = tails[depth].sum() / whole if whole > 0 else 0.0
+    return values
+
+
 INFERRED_EPSILON = 1e-5
 
 
@@ -510,6 +548,7 @@ def _inferred_average_precision(
 FORMULAS: dict[str, Callable[..., Floats]] = {
     "AP": _average_precision,
     "RBP": _rank_biased_precision,
+    "Compat": _compatibility,
     "infAP": _inferred_average_precision,
     "nDCG": _ndcg,
     "nDCG-exp": _ndcg_exponential,

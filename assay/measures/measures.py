@@ -56,6 +56,12 @@ FAMILIES = {
     "J": MeasureFamily("required", False, "judged documents divided by the cutoff"),
     "Success": MeasureFamily("required", True, "1 if a relevant document is found"),
     "RBP": MeasureFamily("optional", True, "rank-biased precision with its persistence, RBP(0.8)"),
+    "Compat": MeasureFamily(
+        "none",
+        False,
+        "compatibility with preferences (grades), with its persistence, Compat(0.95)",
+        divisible=False,
+    ),
     "infAP": MeasureFamily(
         "none",
         True,
@@ -90,8 +96,8 @@ FAMILIES = {
 
 DEFAULT_CUTOFF = 10
 """Cutoff of the default measures."""
-DEFAULT_PERSISTENCE = 0.8
-"""Default persistence of RBP in ir-measures, which omits it in names."""
+DEFAULT_PERSISTENCE = {"RBP": 0.8, "Compat": 0.95}
+"""Default persistence in ir-measures, which omits it in names, by family."""
 DISCOUNTED_GAINS = {"log2": "nDCG", "exp-log2": "nDCG-exp"}
 """Families by the value of the parameter `dcg` of ir-measures."""
 ALIASES = {
@@ -184,12 +190,13 @@ def parse_measure(name: object) -> Measure:
         raise UnknownMeasure(f"{name!r} has a cutoff, but {family} does not take one")
     if measure.cutoff == 0:
         raise UnknownMeasure(f"the cutoff of {name!r} is 0, but ranks start at 1")
-    if family == "RBP" and measure.persistence is None:
-        if measure.level is None:
+    if family in DEFAULT_PERSISTENCE and measure.persistence is None:
+        usual = DEFAULT_PERSISTENCE[family]
+        if family == "RBP" and measure.level is None:
             raise UnknownMeasure(
-                f"{name!r} needs a persistence between 0 and 1, for example RBP(0.8)"
+                f"{name!r} needs a persistence between 0 and 1, for example RBP({usual})"
             )
-        return replace(measure, persistence=DEFAULT_PERSISTENCE)
+        return replace(measure, persistence=usual)
     return measure
 
 
@@ -291,7 +298,7 @@ def refuse_indivisible(measures: Iterable[Measure]) -> None:
 def list_known_names() -> list[str]:
     """Return the form of every name, with `k` for a cutoff."""
     forms = {"none": "{0}", "optional": "{0} {0}@k", "required": "{0}@k"}
-    shown = {"RBP": "RBP(p)"}
+    shown = {family: f"{family}(p)" for family in DEFAULT_PERSISTENCE}
     names = " ".join(
         forms[family.cutoff].format(shown.get(name, name)) for name, family in FAMILIES.items()
     ).split()
@@ -317,7 +324,7 @@ def _apply_option(measure: Measure, option: str, name: str) -> Measure:
         return replace(measure, level=int(value))
     if key == "judged_only" and value in ("True", "False"):
         return replace(measure, condensed=value == "True")
-    if key in ("", "p") and family == "RBP" and re.fullmatch(r"0?\.\d+", value):
+    if key in ("", "p") and family in DEFAULT_PERSISTENCE and re.fullmatch(r"0?\.\d+", value):
         if 0 < float(value) < 1:
             return replace(measure, persistence=float(value))
     elif key == "max_rel" and is_grade and family == "ERR":
@@ -326,7 +333,7 @@ def _apply_option(measure: Measure, option: str, name: str) -> Measure:
         return replace(measure, family=DISCOUNTED_GAINS[value])
     raise UnknownMeasure(
         f"unknown parameter {option!r} in {name!r}; choose from rel=N (N at least 1, for "
-        "binary measures), judged_only=True, the persistence of RBP (0 < p < 1), max_rel=N "
+        "binary measures), judged_only=True, the persistence of RBP and Compat (0 < p < 1), max_rel=N "
         "of ERR (the highest grade of the scale) and dcg='exp-log2' of nDCG"
     )
 
@@ -345,7 +352,8 @@ def _suggest_names(name: str) -> str:
     for family in dict.fromkeys(families[one] for one in close):
         rule = FAMILIES[family].cutoff
         has_cutoff = rule == "required" or (rest and rule == "optional")
-        shown = f"RBP({DEFAULT_PERSISTENCE})" if family == "RBP" else family
+        usual = DEFAULT_PERSISTENCE.get(family)
+        shown = family if usual is None else f"{family}({usual})"
         near.append(f"{shown}@{cutoff}" if has_cutoff else shown)
     known = f"choose from {', '.join(list_known_names())}"
     return f"did you mean {' or '.join(near)}? C{known[1:]}" if near else known
