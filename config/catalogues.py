@@ -241,15 +241,15 @@ def find_mistakes(catalog: Catalog) -> Iterator[str]:
         english, texts = plural_forms(message.id), plural_forms(message.string)
         wanted = set(PLACEHOLDER_PATTERN.findall(" ".join(english)))
         if message.fuzzy:
-            yield f"fuzzy translation, check it: {english[0]}"
+            yield f"fuzzy translation to check: {english[0]}"
         if not all(texts) or len(texts) < (catalog.num_plurals if message.pluralizable else 1):
             yield f"not translated: {english[0]}"
         for text in filter(None, texts):
             given = set(PLACEHOLDER_PATTERN.findall(text))
             if given - wanted or (not message.pluralizable and wanted - given):
-                yield f"other values or tags than in English: {english[0]} -> {text}"
+                yield f"values or tags differ from English: {english[0]} -> {text}"
             elif _outer_line_breaks(english[0]) != _outer_line_breaks(text):
-                yield f"another line break at an end: {english[0]!r}"
+                yield f"line breaks at the ends differ from English: {english[0]!r}"
 
 
 def _outer_line_breaks(text: str) -> tuple[bool, bool]:

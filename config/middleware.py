@@ -69,7 +69,7 @@ class RejectUnreadableRequests:
         if "%00" in request.META.get("QUERY_STRING", "") or "\0" in request.COOKIES.get(
             settings.SESSION_COOKIE_NAME, ""
         ):
-            return errors.bad_request(request, BadRequest("a NUL in what is asked"))
+            return errors.bad_request(request, BadRequest("a NUL character in the query or cookie"))
         length = request.META.get("CONTENT_LENGTH") or "0"
         is_file = (request.content_type or "").startswith("multipart/")
         if (
@@ -97,7 +97,7 @@ class RejectNulInForms:
         # not request.POST, which would read a body that the view reads as a stream
         fields: QueryDict = request.__dict__.get("_post") or QueryDict()
         if any("\0" in value for name in fields for value in [name, *fields.getlist(name)]):
-            return errors.bad_request(request, BadRequest("a NUL in a form"))
+            return errors.bad_request(request, BadRequest("a NUL character in a form field"))
         return None
 
 

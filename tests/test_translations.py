@@ -66,11 +66,11 @@ def test_a_translation_that_lacks_a_value_or_a_tag_or_is_empty_is_named() -> Non
     catalog.add("two\n", "zwei")
     catalog.add("No", "Nein")
     assert [sentence.partition(":")[0] for sentence in catalogues.find_mistakes(catalog)] == [
-        "other values or tags than in English",
-        "other values or tags than in English",
+        "values or tags differ from English",
+        "values or tags differ from English",
         "not translated",
         "not translated",
-        "another line break at an end",
+        "line breaks at the ends differ from English",
     ]
 
 
@@ -129,7 +129,7 @@ def test_a_fuzzy_translation_is_refused() -> None:
     catalog = Catalog(locale="de")
     catalog.add("a", "b", flags=["fuzzy"])
     (sentence,) = catalogues.find_mistakes(catalog)
-    assert sentence == "fuzzy translation, check it: a"
+    assert sentence == "fuzzy translation to check: a"
 
 
 def test_arabic_has_its_six_forms() -> None:

@@ -167,7 +167,7 @@ def read_counted_judgements(
     n_grades = campaign.grades.size
     if options["grades"] not in (None, n_grades):
         raise BadInput(
-            f"--grades {options['grades']}, but the campaign {slug} has {n_grades} grades"
+            f"--grades {options['grades']} does not match the campaign {slug}, expected {n_grades}"
         )
     min_relevant = check_min_relevant(options["min_relevant"] or campaign.min_relevant, n_grades)
     rows = read_rows(campaign, judges=chosen_judge_kinds(options))

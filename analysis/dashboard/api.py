@@ -38,11 +38,11 @@ class ForecastSerializer(serializers.Serializer):
     expected = serializers.DateTimeField(allow_null=True)
     early = serializers.DateTimeField(allow_null=True)
     late = serializers.DateTimeField(
-        allow_null=True, help_text="null also if it is more than two years from now"
+        allow_null=True, help_text="null also if the date is more than two years away"
     )
     per_day = serializers.FloatField(
         allow_null=True,
-        help_text="the pace: judgements per working day, recent days weighted; null before there can be a forecast",
+        help_text="pace: judgements per working day, with recent days weighted more; null until a forecast is possible",
     )
     reason = serializers.CharField(allow_blank=True)
     possible_from = serializers.DateTimeField(
@@ -103,7 +103,9 @@ class AgreementOfCampaignSerializer(serializers.Serializer):
     )
     computed_at = serializers.DateTimeField(allow_null=True)
     current = serializers.BooleanField(help_text="whether the statistics include all judgements")
-    working = serializers.BooleanField(help_text="whether they are being recalculated: ask again")
+    working = serializers.BooleanField(
+        help_text="whether they are being recalculated; request them again later"
+    )
 
 
 class ProgressOfCampaign(APIView):

@@ -47,12 +47,12 @@ CHOICE_PARAMETERS = [
         "method",
         str,
         enum=list(METHODS),
-        description="default majority, lowest grade on ties",
+        description="aggregation method (default: majority, with the lowest grade on ties)",
     ),
     OpenApiParameter(
         "min_judgements",
         COUNT,
-        description="number of judgements from which a pair has a label (default 2)",
+        description="minimum number of judgements for a pair to have a label (default: 2)",
     ),
     OpenApiParameter(
         "min_relevant",
@@ -83,9 +83,9 @@ CHOICE_PARAMETERS = [
     OpenApiParameter("without_gold", bool, description="leave out gold pairs"),
 ]
 FILE_PARAMETERS = [
-    OpenApiParameter("comments", bool, description="begin qrels with comment lines"),
+    OpenApiParameter("comments", bool, description="add comment lines to qrels"),
     OpenApiParameter(
-        "spreadsheet", bool, description="neutralise cells that a spreadsheet would run as formulas"
+        "spreadsheet", bool, description="escape cells that a spreadsheet would run as formulas"
     ),
 ]
 FILE_TYPES = sorted(
@@ -218,7 +218,7 @@ class ReleaseSerializer(serializers.Serializer):
     id = serializers.IntegerField()
     sha256 = serializers.CharField()
     content_sha256 = serializers.CharField(
-        help_text="of judgements and labels alone; empty for a release of an earlier version"
+        help_text="SHA-256 of judgements and labels alone; empty for a release of an earlier version"
     )
     built_at = serializers.DateTimeField()
 
@@ -235,12 +235,14 @@ class RecipeSerializer(StrictSerializer):
     min_seconds = serializers.FloatField(min_value=0, default=0.0)
     exclude = serializers.ListField(child=TextField(), default=list)
     include_excluded = serializers.ListField(
-        child=TextField(), default=list, help_text="excluded annotators to count; * for all"
+        child=TextField(),
+        default=list,
+        help_text="pseudonyms of excluded annotators whose judgements count; * for all",
     )
     judges = serializers.ListField(
         child=serializers.ChoiceField(choices=CHOICES_OF_JUDGES),
         default=list(LABELLING_KINDS),
-        help_text="their annotator types",
+        help_text="annotator types that count",
     )
     documents = serializers.BooleanField(default=False)
     notes = serializers.BooleanField(default=False)

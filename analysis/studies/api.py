@@ -52,7 +52,7 @@ class StudyResultSerializer(serializers.Serializer):
 
 
 class StudySerializer(serializers.ModelSerializer):
-    name = serializers.SerializerMethodField(help_text="of the study")
+    name = serializers.SerializerMethodField(help_text="name of the study")
     collection: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     campaign: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True, allow_null=True)
     state = serializers.SerializerMethodField()

@@ -214,7 +214,9 @@ class LeadersSerializer(serializers.Serializer):
     )
     computed_at = serializers.DateTimeField(allow_null=True)
     current = serializers.BooleanField(help_text="whether the answer includes all judgements")
-    working = serializers.BooleanField(help_text="whether it is being recalculated: ask again")
+    working = serializers.BooleanField(
+        help_text="whether it is being recalculated; request it again later"
+    )
 
 
 class CampaignSystems(APIView):

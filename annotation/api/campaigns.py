@@ -109,8 +109,8 @@ class CampaignServiceView(ServiceView):
                 if change.table == "pool" or change.name == "topic_check"
             )
             raise Conflict(
-                f"“{words}” runs in the background. Start it at the collection's address first, then "
-                "refer to its result here."
+                f"“{words}” runs in the background. Start it at the address of the collection first, "
+                "then use its result here."
             )
         if dry_run:
             declaration.rehearse_plan(plan, actor=actor)

@@ -44,7 +44,7 @@ class GuidelineSerializer(serializers.Serializer):
     html = serializers.CharField()
     note = serializers.CharField(allow_blank=True, help_text="what changed")
     acknowledged = serializers.IntegerField(
-        required=False, help_text="at setup: last version that this person has read"
+        required=False, help_text="last version that this person has read; at setup"
     )
 
 
@@ -58,52 +58,73 @@ class SituationSerializer(serializers.Serializer):
     )
     progress = ProgressSerializer()
     server_time = serializers.DateTimeField()
-    judged = serializers.IntegerField(required=False, help_text="qualification")
-    right = serializers.IntegerField(required=False, help_text="qualification")
-    total = serializers.IntegerField(required=False, help_text="qualification")
+    judged = serializers.IntegerField(
+        required=False, help_text="answered questions; with state qualification"
+    )
+    right = serializers.IntegerField(
+        required=False, help_text="correct answers; with state qualification"
+    )
+    total = serializers.IntegerField(
+        required=False, help_text="number of questions; with state qualification"
+    )
     needed = serializers.IntegerField(
-        required=False, help_text="qualification: correct answers needed to pass"
+        required=False, help_text="correct answers needed to pass; with state qualification"
     )
     consent_html = serializers.CharField(
-        required=False, allow_blank=True, help_text="with consent_needed, and at setup"
+        required=False,
+        allow_blank=True,
+        help_text="consent text; with state consent_needed, and at setup",
     )
     guideline = GuidelineSerializer(
         required=False,
         allow_null=True,
-        help_text="with guideline_changed, with judging if there is a new example, and at setup",
+        help_text="newest guidelines; with state guideline_changed, with judging if there is a new "
+        "example, and at setup",
     )
-    reason = serializers.CharField(required=False, allow_blank=True, help_text="paused")
+    reason = serializers.CharField(
+        required=False, allow_blank=True, help_text="reason for the pause; with state paused"
+    )
     who = serializers.ChoiceField(
         required=False,
         choices=["campaign", "person"],
-        help_text="with paused: whether the campaign or the person is paused",
+        help_text="whether the campaign or the person is paused; with state paused",
     )
-    may_continue = serializers.BooleanField(required=False, help_text="target_reached")
-    deadline = serializers.DateTimeField(required=False, help_text="deadline_passed")
+    may_continue = serializers.BooleanField(
+        required=False, help_text="whether judging can continue; with state target_reached"
+    )
+    deadline = serializers.DateTimeField(
+        required=False, help_text="time of the deadline; with state deadline_passed"
+    )
     completion_code = serializers.CharField(
         required=False,
         allow_blank=True,
-        help_text="done, target_reached; closed, deadline_passed if earned",
+        help_text="completion code; with states done and target_reached, and if it was earned also "
+        "with closed and deadline_passed",
     )
     completion_url = serializers.CharField(
-        required=False, allow_blank=True, help_text="as completion_code"
+        required=False,
+        allow_blank=True,
+        help_text="address shown at the end; with the same states as completion_code",
     )
     thanks_html = serializers.CharField(
-        required=False, allow_blank=True, help_text="done, target_reached, closed, deadline_passed"
+        required=False,
+        allow_blank=True,
+        help_text="thank-you message; with states done, target_reached, closed and deadline_passed",
     )
     retry_after_s = serializers.IntegerField(
-        required=False, help_text="with nothing_now: seconds until the next request"
+        required=False, help_text="seconds until the next request; with state nothing_now"
     )
     may_return = serializers.IntegerField(
-        required=False, help_text="with nothing_now: number of pairs assigned to others"
+        required=False, help_text="number of pairs assigned to others; with state nothing_now"
     )
     next_return_at = serializers.DateTimeField(
         required=False,
         allow_null=True,
-        help_text="with nothing_now: when the first of them may be released",
+        help_text="time at which the first of them may be released; with state nothing_now",
     )
     without_documents = serializers.IntegerField(
-        required=False, help_text="with nothing_now: number of pairs without a stored document"
+        required=False,
+        help_text="number of pairs without a stored document; with state nothing_now",
     )
 
 

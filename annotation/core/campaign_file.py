@@ -378,7 +378,11 @@ def find_contradictions(said: CampaignDescription) -> list[Mistake]:
     for name in ("guidelines", "gold"):
         if name in campaign and f"{name}_file" in campaign:
             mistakes.append(
-                Mistake(("campaign", f"{name}_file"), f"both {name} and {name}_file", "one of them")
+                Mistake(
+                    ("campaign", f"{name}_file"),
+                    f"{name} and {name}_file are both given",
+                    "one of them",
+                )
             )
     mistakes += [
         Mistake(("campaign", name), text.rstrip("."), "another value")

@@ -102,16 +102,17 @@ def make_template(text: str, name: str) -> PromptTemplate:
     """Create a custom template. Raises ValueError if a placeholder is missing or unknown."""
     template = Template(text)
     if not template.is_valid():
-        raise ValueError("a $ that is not part of a placeholder; write $$ for a dollar sign")
+        raise ValueError("a $ is not part of a placeholder; write $$ for a dollar sign")
     names = set(template.get_identifiers())
     known = {"query", "need", "guidelines", "scale", "document"}
     if missing := [name for name in REQUIRED_PLACEHOLDERS if name not in names]:
         raise ValueError(
-            f"${' and $'.join(missing)} missing: the judge would not see what it judges"
+            f"${' and $'.join(missing)} missing; the LLM judge needs query, scale and document"
         )
     if unknown := sorted(names - known):
         raise ValueError(
-            f"${unknown[0]} is unknown; there are {', '.join('$' + name for name in sorted(known))}"
+            f"unknown placeholder ${unknown[0]}; choose from "
+            f"{', '.join('$' + name for name in sorted(known))}"
         )
     return PromptTemplate(name, 1, text)
 

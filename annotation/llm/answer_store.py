@@ -61,7 +61,7 @@ class AnswerStore:
                 raise
             except (ValueError, KeyError, TypeError):
                 raise BadInput(
-                    f"{self.path}:{number}: not a line of a store of answers; name another file with --store"
+                    f"{self.path}:{number}: not an answer of an LLM judge, expected a file written with --store; name another file"
                 ) from None
         if not whole:
             self._write({"setting": self.setting})
@@ -75,7 +75,7 @@ class AnswerStore:
             ]
             if differing:
                 raise BadInput(
-                    f"{self.path}: its answers were made with another {', '.join(sorted(differing))}. "
+                    f"{self.path}: its answers were made with a different {', '.join(sorted(differing))}. "
                     "Name another file with --store, or use the same settings"
                 )
         elif "asked" in row:

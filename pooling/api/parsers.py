@@ -22,4 +22,4 @@ class JsonBody(parsers.JSONParser):
         try:
             return super().parse(stream, media_type, dict(parser_context or {}))
         except RecursionError:
-            raise ParseError("JSON parse error - it is nested too deeply.") from None
+            raise ParseError("JSON parse error - the document is nested too deeply.") from None

@@ -48,7 +48,7 @@ def make_idempotent(post: Callable[..., Response]) -> Callable[..., Response]:
         if key is None:
             return post(view, request, *args, **kwargs)
         if not KEY_PATTERN.fullmatch(key):
-            raise malformed_error(f"{HEADER} has 1 to 255 characters of ASCII without spaces.")
+            raise malformed_error(f"{HEADER} must have 1 to 255 ASCII characters without spaces.")
         # reading the body may take long, so it happens before the transaction
         request_digest = digest_request(request)
         KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()

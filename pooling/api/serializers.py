@@ -96,7 +96,7 @@ class NewUploadSerializer(StrictSerializer):
     order = serializers.ChoiceField(
         choices=["score", "rank"],
         required=False,
-        help_text="run: order by score (default) or by the rank column",
+        help_text="run: order of documents, score (default) or rank (the rank column)",
     )
     lenient = serializers.BooleanField(
         required=False,

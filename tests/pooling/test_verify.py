@@ -63,7 +63,7 @@ def test_counters_are_found_and_counted_anew_only_when_told(installation):
         assert "0 counted, but 1 judgements count" in lines[0]
         assert "7 judged by the counter, 2 by the rows" in lines[2]
     status, lines = verify("--fix")
-    assert (status, lines[-1]) == (0, "3 wrong, 3 of them fixed")
+    assert (status, lines[-1]) == (0, "3 problems, 3 of them fixed")
     assert check_invariants(Campaign.objects.get()) == []
     assert verify() == (0, ["no problems"])
 
@@ -79,7 +79,7 @@ def test_a_file_that_is_missing_or_has_another_content_is_found_and_never_mended
     content = path.read_bytes()
     path.write_bytes(content[:-40] + bytes(byte ^ 1 for byte in content[-40:]))
     status, [line, last] = verify("--fix")
-    assert (status, last) == (1, "1 wrong, 0 of them fixed")
+    assert (status, last) == (1, "1 problem, 0 of them fixed")
     assert f"the content of {getattr(row, field).name} has changed" in line
     path.unlink()
     status, [line, _] = verify("--fix")
@@ -102,7 +102,7 @@ def test_files_that_belong_to_nothing_are_put_aside_once_they_are_old_and_only_w
     os.utime(left, (1, 1))
     assert verify() == (
         1,
-        ["WRONG  runs/left.npz (5 bytes) is not referenced", "1 wrong, 0 of them fixed"],
+        ["WRONG  runs/left.npz (5 bytes) is not referenced", "1 problem, 0 of them fixed"],
     )
     assert left.exists()
     assert verify("--fix")[0] == 0

@@ -385,7 +385,7 @@ def test_figures_that_follow_a_job_are_left_to_it(installation):
     )
     assert verify("--fix") == AGREES
     job.delete()
-    assert verify("--fix")[1][-1] == "2 wrong, 2 of them fixed"
+    assert verify("--fix")[1][-1] == "2 problems, 2 of them fixed"
 
 
 def test_what_agrees_a_moment_later_is_not_told(installation, monkeypatch):

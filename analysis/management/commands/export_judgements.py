@@ -39,7 +39,7 @@ class Command(ExportCommand):
         parser.add_argument(
             "--spreadsheet",
             action="store_true",
-            help="neutralise cells that a spreadsheet would run as formulas (only with --format raw)",
+            help="escape cells that a spreadsheet would run as formulas (only with --format raw)",
         )
 
     def compute(

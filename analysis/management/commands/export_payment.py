@@ -25,7 +25,7 @@ class Command(DatabaseCommand):
             "--rate",
             default="",
             metavar="NUMBER",
-            help="pay rate per hour or judgement; omit it to leave out amounts",
+            help="pay rate per hour or judgement (default: no amounts)",
         )
         parser.add_argument(
             "--per",

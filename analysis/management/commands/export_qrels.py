@@ -32,7 +32,7 @@ class Command(ExportCommand):
         parser.add_argument(
             "--comments",
             action="store_true",
-            help="begin with comment lines that describe how the labels were made",
+            help="add comment lines that describe how the labels were made",
         )
         add_topics_option(parser)
 

@@ -25,7 +25,10 @@ class Command(FileCommand):
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "name", choices=STUDY_NAMES, metavar="NAME", help=", ".join(STUDY_NAMES)
+            "name",
+            choices=STUDY_NAMES,
+            metavar="NAME",
+            help=f"name of the study: {', '.join(STUDY_NAMES)}",
         )
         parser.add_argument(
             "file",

@@ -30,7 +30,7 @@ SETTING_KEYS = (
     setting(
         "min_judgements",
         "whole",
-        "Number of judgements from which a pair has a label (2).",
+        "Minimum number of judgements for a pair to have a label (2).",
         least=1,
     ),
     setting(
@@ -52,7 +52,11 @@ SETTING_KEYS = (
         "binary_labels", "file", "Labels on two grades, instead of those that the judgements give."
     ),
     setting("documents", "whole", "Number of documents in the collection.", least=1),
-    setting("pool", "file", "Pool file of build_pool, for completeness and the top of the pool."),
+    setting(
+        "pool",
+        "file",
+        "File written by `assay pool build`, for completeness and the top of the pool.",
+    ),
     setting("top", "whole", "Deepest rank of the pool in Figure 3 (4).", 4, least=1),
     setting("texts", "file", "Topics with their texts, for the list of contradicting pairs."),
     setting(

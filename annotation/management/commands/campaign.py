@@ -165,7 +165,7 @@ class Command(DatabaseCommand):
         # a symbolic link is kept and points to the new folder
         folder = Path(os.path.realpath(folder))
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise BadInput(f"{folder} already exists: name a new folder")
+            raise BadInput(f"{folder} is not an empty folder; name a new one")
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
         try:

@@ -12,7 +12,7 @@ from annotation.services.people import accounts
 
 
 class Command(BaseCommand):
-    help = "Grant or revoke the right to create collections and campaigns, or list who has it."
+    help = "Grant, revoke or list the right to create collections and campaigns."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("action", choices=["list", "add", "remove"], help="action")
@@ -29,7 +29,7 @@ class Command(BaseCommand):
                 self.stdout.write(name)
             return
         if not names:
-            raise CommandError("name a user, as in: assay creators add ada")
+            raise CommandError("missing username; for example: assay creators add ada")
         users = {
             user.get_username(): user
             for user in get_user_model().objects.filter(username__in=names)

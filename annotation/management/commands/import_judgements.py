@@ -30,7 +30,7 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "judgements",
             metavar="FILE",
-            help="file with one judgement per row; the format is recognised by its content",
+            help="file with one judgement per row, in a format that is recognised by its content",
         )
         parser.add_argument(
             "--name",
@@ -52,14 +52,14 @@ class Command(DatabaseCommand):
             type=parse_positive,
             default=4,
             metavar="N",
-            help="number of grades, 0 to N - 1 (default 4)",
+            help="number of grades, 0 to N - 1 (default: 4)",
         )
         parser.add_argument(
             "--min-relevant",
             type=parse_positive,
             default=2,
             metavar="N",
-            help="minimum relevant grade (default 2)",
+            help="minimum relevant grade (default: 2)",
         )
         parser.add_argument(
             "--grade-names",

@@ -72,9 +72,18 @@ class Command(FileCommand):
             metavar="PAIRS",
             help="pool, sampled pool or qrels file whose pairs are labelled",
         )
-        parser.add_argument("--topics", required=True, metavar="FILE", help="topic file")
         parser.add_argument(
-            "--documents", required=True, nargs="+", metavar="FILE", help="document files"
+            "--topics",
+            required=True,
+            metavar="FILE",
+            help="topic file with the texts of the topics",
+        )
+        parser.add_argument(
+            "--documents",
+            required=True,
+            nargs="+",
+            metavar="FILE",
+            help="document files with the texts of the documents",
         )
         parser.add_argument(
             "--endpoint",
@@ -88,13 +97,13 @@ class Command(FileCommand):
             "--store",
             required=True,
             metavar="FILE",
-            help="file that keeps one answer per line; repeat it to resume",
+            help="file that stores the answers, one per line; give the same file to resume",
         )
         parser.add_argument(
             "--key-variable",
             default=KEY_VARIABLE,
             metavar="NAME",
-            help=f"environment variable that holds the API key (default {KEY_VARIABLE})",
+            help=f"environment variable that holds the API key (default: {KEY_VARIABLE})",
         )
         parser.add_argument(
             "--prompt",
@@ -110,7 +119,9 @@ class Command(FileCommand):
             help="grade of the scale, repeated from lowest to highest (default: four grades)",
         )
         parser.add_argument(
-            "--guidelines", metavar="FILE", help="guidelines file, given to the LLM judge unchanged"
+            "--guidelines",
+            metavar="FILE",
+            help="file of guidelines, given to the LLM judge unchanged",
         )
         parser.add_argument(
             "--samples",
@@ -184,10 +195,10 @@ class Command(FileCommand):
             dest="most_cost",
             type=seconds,
             metavar="P",
-            help="maximum total cost; the command stops before it is exceeded",
+            help="maximum total cost, before which the command stops",
         )
         parser.add_argument(
-            "--estimate", action="store_true", help="show the estimated cost and make no call"
+            "--estimate", action="store_true", help="show the estimated cost without making calls"
         )
 
     def compute(
@@ -377,7 +388,7 @@ class Command(FileCommand):
             parts.append(f"Stopped: {result['stopped']}.")
         parts.append(
             "These are LLM labels, which cannot replace human labels in comparisons of systems. "
-            "compare_llm_judges shows what they add to human labels."
+            "`assay llm compare` shows what they add to human labels."
         )
         return "\n\n".join(parts)
 

@@ -58,7 +58,7 @@ class Command(BaseCommand):
             type=float,
             default=48.0,
             metavar="S",
-            help="median active seconds per simulated judgement (the command does not wait for them)",
+            help="median active seconds of a simulated judgement; the command does not wait for them",
         )
         parser.add_argument(
             "--kinds",
@@ -92,7 +92,7 @@ class Command(BaseCommand):
             type=float,
             default=5.0,
             metavar="S",
-            help="seconds without an answer before the command ends, over HTTP",
+            help="seconds without a response after which the command ends, over HTTP",
         )
         parser.add_argument(
             "--n-judgements",
@@ -103,9 +103,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--seed", type=parse_seed, default=0, metavar="N", help="random seed (default: 0)"
         )
-        parser.add_argument(
-            "--json", action="store_true", help="print one JSON object and nothing else"
-        )
+        parser.add_argument("--json", action="store_true", help="print only one JSON object")
 
     def handle(self, *args: object, **options: Any) -> None:
         campaign = Campaign.objects.filter(slug=options["campaign"]).first()

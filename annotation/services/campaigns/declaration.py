@@ -114,7 +114,9 @@ def plan_campaign(
         files = [name for name in ("guidelines_file", "gold_file") if name in said]
         refused += [
             Mistake(
-                ("campaign", name), "cannot be read here", f"the key {name.removesuffix('_file')}"
+                ("campaign", name),
+                f"{name} works only on the command line",
+                f"the key {name.removesuffix('_file')}",
             )
             for name in files
         ]

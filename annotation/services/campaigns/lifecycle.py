@@ -221,7 +221,7 @@ def _to_plain_value(value: Any) -> Any:
 def _assign_settings(campaign: Campaign, settings: dict[str, Any]) -> None:
     unknown = set(settings) - SETTINGS
     if unknown:
-        raise TypeError(f"not settings of a campaign: {', '.join(sorted(unknown))}")
+        raise TypeError(f"unknown settings of a campaign: {', '.join(sorted(unknown))}")
     for name, value in settings.items():
         setattr(campaign, name, value)
 

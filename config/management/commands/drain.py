@@ -11,7 +11,7 @@ from config.health import drain_file
 
 class Command(BaseCommand):
     help = (
-        "Make /readyz of this machine answer 503, so that a load balancer sends no more requests; "
+        "Make /readyz on this machine answer 503, so that a load balancer sends no more requests. "
         "--end reverses it."
     )
     requires_system_checks: list[str] = []

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
+from assay.number_words import format_count
 from config.verification import QUARANTINE_FOLDER, find_faults
 
 
@@ -27,8 +28,7 @@ class Command(BaseCommand):
         for fault in find_faults(fix=options["fix"]):
             n_found, n_left = n_found + 1, n_left + (not fault.fixed)
             self.stdout.write(f"{'fixed' if fault.fixed else 'WRONG'}  {fault.sentence}")
-        self.stdout.write(
-            f"{n_found} wrong, {n_found - n_left} of them fixed" if n_found else "no problems"
-        )
+        found = f"{format_count(n_found, 'problem')}, {n_found - n_left} of them fixed"
+        self.stdout.write(found if n_found else "no problems")
         if n_left:
             raise SystemExit(1)

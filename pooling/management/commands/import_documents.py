@@ -18,7 +18,7 @@ from pooling.management.import_commands import (
 
 
 class Command(ImportCommand):
-    help = "Import document files into a collection; only documents that a pool needs become rows."
+    help = "Import document files into a collection. Texts are copied to the database when a pool needs them."
     kind = "documents"
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -30,7 +30,7 @@ class Command(ImportCommand):
         parser.add_argument(
             "--ir-datasets",
             metavar="ID",
-            help="data set of the package ir_datasets whose documents are imported, instead of files",
+            help="dataset of the package ir_datasets whose documents are imported, instead of files",
         )
 
     def handle(

@@ -23,20 +23,20 @@ class Command(ImportCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_file_arguments(parser, "TREC runs, plain or compressed")
         parser.add_argument(
-            "--tag", help="run tag that replaces the one in the file (single file only)"
+            "--tag", help="run tag that replaces the one in the file (only for a single file)"
         )
         parser.add_argument(
             "--sort-by",
             dest="order",
             choices=["score", "rank"],
-            help="order by score (default) or by the rank column",
+            help="order of documents: score (default) or rank, the rank column",
         )
         parser.add_argument(
             "--lenient",
             action="store_true",
-            help="ignore extra columns, take runs of three or four columns, skip a header",
+            help="ignore extra columns and a header, and accept runs of three or four columns",
         )
-        parser.add_argument("--group", help="team that submitted the run")
+        parser.add_argument("--group", help="group that submitted the run")
         parser.add_argument("--description", help="description of the run")
         parser.add_argument(
             "--submitted-on", metavar="YYYY-MM-DD", help="submission date, for leaderboards"

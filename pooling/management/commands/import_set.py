@@ -38,13 +38,15 @@ class Command(BaseCommand):
         target.add_argument(
             "--new",
             metavar="NAME",
-            help="name of a new collection for the set; it is removed if the set is refused",
+            help="name of a new collection for the set, which is removed if the set is refused",
         )
         parser.add_argument(
             "--name", metavar="NAME", help="name of the pool made from the set's pairs"
         )
         parser.add_argument(
-            "--user", metavar="NAME", help="username to run the import as; manages a new collection"
+            "--user",
+            metavar="NAME",
+            help="username to run the import as, who manages a new collection",
         )
         parser.add_argument(
             "--inspect", action="store_true", help="show what the set contains without importing it"

@@ -32,7 +32,11 @@ class Command(BaseCommand):
             "--collection", required=True, metavar="SLUG", help="slug of the collection"
         )
         parser.add_argument(
-            "--depth", type=parse_positive, default=10, metavar="K", help="depth (default: 10)"
+            "--depth",
+            type=parse_positive,
+            default=10,
+            metavar="K",
+            help="depth of the pool (default: 10)",
         )
         parser.add_argument(
             "--seed", type=parse_seed, default=0, metavar="N", help="random seed (default: 0)"
@@ -54,8 +58,8 @@ class Command(BaseCommand):
             default="",
             metavar="GOAL",
             help=(
-                "prioritise likely relevant pairs, in batches: relevant (over all topics, default) "
-                "or equal (the same share of each topic)"
+                "goal of a prioritised pool, judged in batches: relevant (most relevant documents "
+                "over all topics, default) or equal (the same share of each topic)"
             ),
         )
         parser.add_argument(
@@ -63,14 +67,15 @@ class Command(BaseCommand):
             type=parse_positive,
             default=DEFAULT_SIZE,
             metavar="N",
-            help=f"batch size in pairs, with --relevant-first (default: {DEFAULT_SIZE})",
+            help=f"pairs per batch, with --relevant-first (default: {DEFAULT_SIZE})",
         )
         parser.add_argument(
             "--audit",
             type=parse_fraction,
             default=DEFAULT_AUDIT,
             metavar="SHARE",
-            help=f"audit sample, as a share of each batch, with --relevant-first (default: {DEFAULT_AUDIT:g})",
+            help="share of each batch drawn at random as audit sample, with --relevant-first "
+            f"(default: {DEFAULT_AUDIT:g})",
         )
         parser.add_argument(
             "--sample-shares",
@@ -78,7 +83,7 @@ class Command(BaseCommand):
             nargs="+",
             default=[],
             metavar="SHARE",
-            help="sample at random, in stages up to these shares of the pool",
+            help="shares of the pool drawn at random by the end of each stage, for a sampled pool",
         )
         parser.add_argument(
             "--strata",

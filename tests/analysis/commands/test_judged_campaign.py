@@ -63,4 +63,5 @@ def test_an_unknown_campaign_and_another_scale_are_refused(campaign):
     assert "no campaign has the slug 'nowhere'" in err
     status, out, err = refused("aggregate", "--campaign", campaign.slug, "--grades", "3")
     assert (status, out) == (2, "")
-    assert "has 4 grades" in err
+    assert "does not match the campaign" in err
+    assert "expected 4" in err

@@ -79,7 +79,7 @@ def test_a_template_of_ones_own_needs_what_the_judge_must_see() -> None:
     )
     for text, problem in (
         ("$query $scale", "document missing"),
-        ("$query $scale $document $rank", "rank is unknown"),
+        ("$query $scale $document $rank", r"unknown placeholder \$rank"),
         ("$query $", "is not part of a placeholder"),
     ):
         with pytest.raises(ValueError, match=problem):

@@ -275,14 +275,14 @@ def test_the_limit_of_cost_holds(tmp_path: Path, asked: list[str]) -> None:
 def test_answers_of_another_setting_are_not_mixed(tmp_path: Path, asked: list[str]) -> None:
     with serving(Replay(LABELS)) as url:
         answer("judge_with_llm", *asked, *store(tmp_path), "--endpoint", url)
-        assert "made with another prompt" in refused(
+        assert "made with a different prompt" in refused(
             "judge_with_llm", *asked, *store(tmp_path), "--endpoint", url, "--prompt", "reasons"
         )
-        assert "made with another model" in refused(
+        assert "made with a different model" in refused(
             "judge_with_llm", *asked, *store(tmp_path), "--endpoint", url, "--model", "other"
         )
         (tmp_path / "answers.jsonl").write_text("not a store\n")
-        assert "answers.jsonl:1: not a line of a store" in refused(
+        assert "answers.jsonl:1: not an answer of an LLM judge" in refused(
             "judge_with_llm", *asked, *store(tmp_path), "--endpoint", url
         )
 
