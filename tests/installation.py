@@ -9,9 +9,11 @@ with Installation(folder) as assay:
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -105,15 +107,23 @@ class Installation:
         while time.monotonic() < end:
             try:
                 urllib.request.urlopen(self.url + self.answers, timeout=5).close()
-                return self
+                if not self.demo or self.has_demo():
+                    return self
             except (urllib.error.URLError, OSError):
                 if self.server.poll() is not None:
                     break
-                time.sleep(0.2)
+            time.sleep(0.2)
         self.stop()
         raise RuntimeError(
             f"the installation did not start:\n{self.log.read_text(errors='replace')}"
         )
+
+    def has_demo(self) -> bool:
+        """Whether the worker has created the demo's campaigns."""
+        database = sqlite3.connect(f"file:{self.folder / 'assay.sqlite3'}?mode=ro", uri=True)
+        with contextlib.closing(database) as known:
+            n = known.execute("SELECT COUNT(*) FROM annotation_campaign").fetchone()[0]
+        return bool(n)
 
     def start_again(self) -> None:
         """After its `up` was killed: on the same port, where what that has left behind answers

@@ -13,12 +13,15 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from django.contrib.auth.models import User
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError
 
+from annotation.demo.accounts import read_sign_ins
+from annotation.demo.creation import CREATE_JOB, is_being_created
+from annotation.models import Campaign
 from config import orphan_processes, supervisor
 from config.management.commands import up
+from pooling.models import Job
 from tests.installation import Installation, free_port
 
 pytestmark = pytest.mark.slow
@@ -137,18 +140,14 @@ def test_a_port_in_use_or_that_is_none_is_refused_in_a_sentence():
 
 
 @pytest.mark.django_db
-def test_a_demo_that_was_interrupted_leaves_nothing_so_that_the_next_start_makes_it_anew(
-    monkeypatch, capsys
-):
-    def interrupted(say, *, with_example):
-        User.objects.create_user("manager")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("annotation.demo.campaign.create_demo", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        up.Command().make_demo()
-    assert not User.objects.exists()
-    assert "first start" in capsys.readouterr().out
+def test_the_first_start_makes_accounts_and_leaves_the_demo_to_the_worker(tmp_path, settings):
+    settings.DATA_DIR = tmp_path
+    up.Command().make_demo(with_example=False)
+    assert [name for _, name, _ in read_sign_ins()] == ["manager", "annotator"]
+    job = Job.objects.get()
+    assert (job.kind, job.state, job.parameters) == (CREATE_JOB, "queued", {"with_example": False})
+    assert is_being_created()
+    assert not Campaign.objects.exists()
 
 
 def test_the_sign_ins_are_told_once_under_their_names_with_address_and_way_out():
@@ -163,6 +162,8 @@ def test_the_sign_ins_are_told_once_under_their_names_with_address_and_way_out()
     assert "http://127.0.0.1:8000/" in text
     assert "Ctrl-C stops Assay" in text
     assert "Password" not in up.format_welcome("http://127.0.0.1:8000/", [])
+    assert "being created" not in text
+    assert "being created" in up.format_welcome("http://127.0.0.1:8000/", [], demo_follows=True)
 
 
 @pytest.mark.parametrize(("value", "off"), [("", False), ("1", True)])

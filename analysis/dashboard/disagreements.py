@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from analysis.dashboard.progress import count_slots
 from analysis.judgements.live import CampaignSnapshot
+from analysis.judgements.pairs import NO_GRADE
 from annotation.models import Campaign, Pair
 from assay.labels.aggregation.labelling import LOWEST_GRADE
 from assay.labels.aggregation.majority import classify_decisions
@@ -89,15 +90,16 @@ def find_disputes(
     and whether it is disputed.
 
     A pair is disputed if its grades are two or more apart, or if no grade is more frequent than all
-    others. While the campaign runs, pairs that wait for a judgement are not disputed, because it
-    may settle them.
+    others. Pairs with a known grade are not disputed. While the campaign runs, neither are pairs
+    that wait for a judgement, because it may settle them.
     """
     table = live.table(campaign.grades.size)
     given = table.counts > 0
     apart = table.n_grades - 1 - given[:, ::-1].argmax(axis=1) - given.argmax(axis=1)
     tied = (apart > 0) & (classify_decisions(table.counts) == LOWEST_GRADE)
-    waits = is_awaiting_judgement(campaign, live)[live.table_pairs]
-    return apart, ((apart >= 2) | tied) & ~waits
+    at = live.table_pairs
+    is_left_out = is_awaiting_judgement(campaign, live)[at] | (live.pairs.gold[at] != NO_GRADE)
+    return apart, ((apart >= 2) | tied) & ~is_left_out
 
 
 def list_disputed_pairs(campaign: Campaign, live: CampaignSnapshot) -> list[int]:

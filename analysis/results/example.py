@@ -1,5 +1,5 @@
-"""The job that fills the demo's example: simulated judgements of five days, a question, additional
-judgements, adjudications and results, in a closed campaign."""
+"""The job that fills the demo's example: simulated judgements of five days, a question, feedback,
+additional judgements, adjudications and results, in a closed campaign."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from analysis.judgements.live import get_snapshot
 from analysis.systems import answers
 from analysis.systems.reports import request_click_reports
 from annotation.demo import example
-from annotation.models import Campaign, Lease, Pair, Question
+from annotation.models import Campaign, Feedback, Lease, Pair, Question
 from annotation.selectors.pairs import get_ruled_pairs
 from annotation.services.campaigns.lifecycle import close_campaign
 from annotation.services.judging.additional_judgements import request_additional_judgement
 from annotation.services.judging.questions import ask_question
 from annotation.services.judging.submission import adjudicate_pair
+from annotation.services.people.participation import save_feedback
 from annotation.services.simulation.annotators import KnownGrades, SimulatedAnnotator
 from annotation.services.simulation.simulated_time import run_directly
 from pooling.platform import jobs
@@ -37,6 +38,14 @@ QUESTION = (
     "The entry only mentions another function that does it. Is that Partial, because it points to "
     "what helps?"
 )
+FEEDBACK = (
+    (Feedback.Score.GOOD, "The keys are quick once you know them."),
+    (Feedback.Score.DECENT, "Partial and Topic are hard to tell apart for long entries."),
+    (Feedback.Score.VERY_GOOD, ""),
+    (Feedback.Score.GOOD, "More examples in the guidelines would help."),
+    (Feedback.Score.GOOD, ""),
+)
+"""Closing feedback of the first annotators: score and comment."""
 
 
 @jobs.register_job_kind(example.FILL_JOB, unit="judgements", resumes=True)
@@ -64,6 +73,8 @@ def judge(campaign: Campaign, work: ClaimedJob) -> None:
         run_day(campaign, annotators, truth, first + timedelta(days=day), work, most)
         request_third_judgements(campaign, work)
     ask(campaign, annotators[0])
+    for annotator, (score, text) in zip(annotators, FEEDBACK, strict=False):
+        save_feedback(annotator.membership, score=score, text=text)
 
 
 def request_third_judgements(campaign: Campaign, work: ClaimedJob) -> None:

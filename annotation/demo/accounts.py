@@ -12,6 +12,8 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import User
 
+from annotation.models import Profile
+
 PASSWORD_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # without letters that look like digits
 
 
@@ -38,6 +40,13 @@ def create_accounts(roles: dict[str, str]) -> dict[str, User]:
     with os.fdopen(handle, "w", encoding="utf-8") as out:
         json.dump(remembered, out)
     return users
+
+
+def create_demo_accounts() -> User:
+    """Create a manager, who is returned, and an annotator."""
+    manager = create_accounts({"manager": "manager", "annotator": "annotator"})["manager"]
+    Profile.objects.create(user=manager, may_create=True)
+    return manager
 
 
 def read_sign_ins() -> list[tuple[str, str, str]]:

@@ -11,16 +11,17 @@ from datetime import timedelta
 from pathlib import Path
 
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.campaign_file import CampaignDescription
 from annotation.demo import example
-from annotation.demo.accounts import create_accounts
+from annotation.demo.accounts import create_demo_accounts
 from annotation.demo.clicks import simulate_click_labels
 from annotation.demo.corpus import CorpusEntry, read_standard_library
 from annotation.demo.systems import SYSTEMS, run_lines
 from annotation.demo.topics import TOPICS
-from annotation.models import Campaign, Profile
+from annotation.models import Campaign
 from annotation.services.campaigns.campaign_files import CampaignFile
 from annotation.services.campaigns.declaration import apply_plan, plan_campaign
 from assay.formats.qrels import write_qrels
@@ -30,26 +31,32 @@ CAMPAIGN_FILE = Path(__file__).with_name("campaign.toml")
 
 
 def create_demo(say: Callable[[str], None], *, with_example: bool = True) -> Campaign:
-    """Create the accounts and apply the campaign file: collection, topic check, runs, click
-    labels, pool and an open campaign, which is returned. With `with_example`, also create the example and
-    the job that fills it. Raises FormatError or pooling.platform.jobs.Refused if an import fails.
+    """Create the accounts and campaigns, see `create_campaigns`."""
+    return create_campaigns(create_demo_accounts(), say, with_example=with_example)
+
+
+def create_campaigns(
+    manager: User, say: Callable[[str], None], *, with_example: bool = True
+) -> Campaign:
+    """Apply the campaign file: collection, topic check, runs, click labels, pool and an open
+    campaign, which is returned. With `with_example`, also create the example and the job that fills
+    it. Everything or nothing is created. Raises FormatError or pooling.platform.jobs.Refused if an
+    import fails.
     """
     say("Reading the documentation of the Python standard library …")
     entries = read_standard_library()
-    users = create_accounts({"manager": "manager", "annotator": "annotator"})
-    manager = users["manager"]
-    Profile.objects.create(user=manager, may_create=True)
     with tempfile.TemporaryDirectory(prefix="assay-demo-") as folder:
         write_files(Path(folder), entries, say)
         say("Importing topics, documents and runs; building the pool …")
         described = demo_document(Path(folder), n_documents=len(entries))
-        campaign = apply_description(described, folder=folder, actor=manager)
+        with transaction.atomic():
+            campaign = apply_description(described, folder=folder, actor=manager)
+            if with_example:
+                create_example(described, actor=manager)
     say(
         f"The demo is ready: {len(entries):,} documents, {campaign.n_topics} topics, "
         f"{campaign.n_pairs:,} pairs."
     )
-    if with_example:
-        create_example(described, actor=manager)
     return campaign
 
 
@@ -75,6 +82,7 @@ def create_example(described: CampaignDescription, *, actor: User) -> None:
         folder=None,
         actor=actor,
     )
+    example.choose_gold_questions(campaign, actor=actor)
     example.recruit(campaign)
     jobs.enqueue(
         example.FILL_JOB,

@@ -8,6 +8,7 @@ from pathlib import Path
 from django.contrib.auth.models import AnonymousUser, User
 
 from annotation.models import Campaign, Membership
+from annotation.services.campaigns.control_pairs import add_known_pairs
 from annotation.services.simulation.annotators import (
     KnownGrades,
     SimulatedAnnotator,
@@ -32,7 +33,18 @@ SETTINGS = {
 FILL_JOB = "fill example"
 QRELS = Path(__file__).with_name("qrels.txt")
 """Grades of the pairs in the demo's pool, described in README.md in the same folder."""
+N_GOLD = 8
+"""Gold questions, with the grades of QRELS."""
 N_ANNOTATORS, KINDS, SEED = 14, {"reliable": 13.0, "clicker": 1.0}, 3
+
+
+def choose_gold_questions(example: Campaign, *, actor: User) -> None:
+    """Make N_GOLD pairs gold questions, drawn evenly over the grades."""
+    rows = [
+        {"topic": topic, "document": name, "grade": int(grade)}
+        for topic, _, name, grade in map(str.split, QRELS.read_text(encoding="utf-8").splitlines())
+    ]
+    add_known_pairs(example, rows, n_gold=N_GOLD, n_qualification=0, actor=actor)
 
 
 def recruit(example: Campaign) -> list[SimulatedAnnotator]:

@@ -16,7 +16,7 @@ from analysis.dashboard.forecast_unavailable import forecast_unavailable_reason
 from analysis.dashboard.headline import format_day, is_surely_late
 from analysis.dashboard.home_summary import HomeFigures, get_home_figures
 from analysis.dashboard.to_do_list import build_to_do_list, filter_running, filter_watched
-from annotation.demo import example
+from annotation.demo import creation, example
 from annotation.models import Campaign, Membership
 from annotation.permissions import can_create
 from annotation.selectors.people import (
@@ -53,6 +53,7 @@ def page(request: HttpRequest) -> HttpResponse:
         "judging": judging,
         "viewing": viewing,
         "start": None if judging or viewing else read_start(managed),
+        "demo_job": None if managed else creation.find_creation_job(request.user),
         "rows": [
             {
                 "campaign": one,

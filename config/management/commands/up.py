@@ -63,9 +63,11 @@ class Command(BaseCommand):
         self.check_folder()
         alone = self.lock_data_folder()
         self.check_port(host, port)
+        address = f"http://{host}:{port}/"
+        if not self.static_stamp.exists():
+            self.say(f"Preparing the first start. Assay will soon answer at {address}")
         self.prepare_database()
         self.collect_static()
-        address = f"http://{host}:{port}/"
         if (
             not get_user_model().objects.exists()
             and not options["no_demo"]
@@ -89,6 +91,11 @@ class Command(BaseCommand):
         alone.close()
         self.stdout.write("Assay has stopped.")
         raise SystemExit(status)
+
+    @property
+    def static_stamp(self) -> Path:
+        """The file with the digest of the collected static files, which the first start writes."""
+        return Path(settings.DATA_DIR) / "static.digest"
 
     def check_folder(self) -> None:
         folder = Path(settings.DATA_DIR)
@@ -144,16 +151,11 @@ class Command(BaseCommand):
             mark.flush()
 
     def make_demo(self, *, with_example: bool = True) -> None:
-        """Create the demo in one transaction, so that the next start repeats it if it is
-        interrupted."""
-        from annotation.demo.campaign import create_demo
+        """Create the demo's accounts, and the job that creates its campaigns after the start."""
+        from annotation.demo.creation import request_demo
 
-        self.say(
-            "This is the first start: creating two demo campaigns (less than a minute; later starts "
-            "take seconds)."
-        )
         with transaction.atomic():
-            create_demo(lambda sentence: self.say(f"  {sentence}"), with_example=with_example)
+            request_demo(with_example=with_example)
 
     def say(self, sentence: str) -> None:
         self.stdout.write(sentence)
@@ -184,8 +186,7 @@ class Command(BaseCommand):
 
     def collect_static(self) -> None:
         """Collect static files if one of them has changed."""
-        stamp = Path(settings.DATA_DIR) / "static.digest"
-        wanted = digest_static_files()
+        wanted, stamp = digest_static_files(), self.static_stamp
         if stamp.exists() and stamp.read_text() == wanted and Path(settings.STATIC_ROOT).exists():
             return
         call_command(
@@ -206,13 +207,17 @@ class Command(BaseCommand):
             except (urllib.error.URLError, OSError):
                 time.sleep(0.1)
         from annotation.demo.accounts import read_sign_ins
+        from annotation.demo.creation import is_being_created
 
-        sys.stdout.write(format_welcome(address, read_sign_ins()))
+        sys.stdout.write(format_welcome(address, read_sign_ins(), demo_follows=is_being_created()))
         sys.stdout.flush()
 
 
-def format_welcome(address: str, sign_ins: list[tuple[str, str, str]]) -> str:
-    """Format the message in the terminal. sign_ins: (role, username, password)."""
+def format_welcome(
+    address: str, sign_ins: list[tuple[str, str, str]], *, demo_follows: bool = False
+) -> str:
+    """Format the message in the terminal. sign_ins: (role, username, password). demo_follows: whether
+    the demo is still being created."""
     lines = ["", f"  Assay is running. Open {address} in a browser.", ""]
     if sign_ins:
         rows = [("Sign in as the", "Username", "Password"), *sign_ins]
@@ -224,6 +229,8 @@ def format_welcome(address: str, sign_ins: list[tuple[str, str, str]]) -> str:
             "",
             "  The manager sees a finished campaign, and the annotator can judge at once. Use two browsers to try both.",
         ]
+    if demo_follows:
+        lines += ["  Two demo campaigns are being created and appear on Home in about a minute."]
     lines += [
         f"  All data is stored in {settings.DATA_DIR}. Ctrl-C stops Assay; the same command starts it again.",
         "",

@@ -14,6 +14,7 @@ from analysis.dashboard.annotators import list_annotators
 from analysis.judgements import live as kept
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.services.campaigns import lifecycle
+from annotation.services.campaigns.pairs import set_pair_kind
 from annotation.services.judging import assignment
 from annotation.services.people import exclusion
 from tests.analysis.dashboard.test_pages import manager_of, text_of
@@ -191,6 +192,14 @@ def test_a_pair_that_waits_for_a_judgement_is_not_disputed_until_nobody_judges_a
     assert disputed() == [first.pk]
     end(campaign)
     assert set(disputed()) == {first.pk, second.pk}
+
+
+def test_a_gold_question_is_not_disputed_because_its_grade_is_known():
+    campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (0, 3)})
+    first, second = campaign.pairs.order_by("position")
+    set_pair_kind(first, Pair.Kind.GOLD, gold_grade=3)
+    kept._snapshots.clear()
+    assert disagreements.list_disputed_pairs(campaign, kept.get_snapshot(campaign)) == [second.pk]
 
 
 def test_the_page_of_a_disputed_pair_leads_to_the_next_and_back():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.demo import example
+from annotation.demo import creation, example
 from annotation.models import Campaign
 from assay.labels.judges import JudgeKind
 from pooling.models import Job
@@ -61,6 +61,22 @@ def test_home_shows_the_progress_of_the_job_that_fills_the_example(demo):
     job.state = "done"
     job.save()
     assert 'id="filling"' not in manager_of(demo).get("/").content.decode()
+
+
+def test_home_says_that_the_demo_is_being_created_until_its_job_ends(db):
+    manager = make_user(may_create=True)
+    job = Job.objects.create(kind=creation.CREATE_JOB, created_by=manager, state="running")
+    client = client_of(manager)
+    page = client.get("/")
+    assert "The demo campaigns are being created … They appear here in about a minute." in " ".join(
+        text_of(page).split()
+    )
+    assert 'hx-trigger="every 2s"' in page.content.decode()
+    assert 'href="/collections/new"' in page.content.decode()
+    assert "being created" not in text_of(client_of(make_user()).get("/"))
+    job.state = "failed"
+    job.save()
+    assert "being created" not in text_of(client.get("/"))
 
 
 def test_a_campaign_of_ones_own_brings_the_usual_home_which_lists_the_example_last(demo):

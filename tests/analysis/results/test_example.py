@@ -8,12 +8,12 @@ import pytest
 
 from analysis.models import Report
 from annotation.demo import campaign as demo
-from annotation.demo import example
+from annotation.demo import creation, example
 from annotation.demo.clicks import simulate_click_labels
 from annotation.demo.corpus import CorpusEntry
 from annotation.demo.systems import tf_idf
 from annotation.demo.topics import TOPICS
-from annotation.models import Campaign, Judgement, Pair, Question
+from annotation.models import Campaign, Feedback, Judgement, Pair, Question
 from pooling.models import Job
 from pooling.platform import jobs
 
@@ -35,7 +35,8 @@ def created(db, tmp_path, settings, monkeypatch) -> Campaign:
     monkeypatch.setattr(demo, "read_standard_library", lambda: list(entries.values()))
     monkeypatch.setattr(demo, "SYSTEMS", dict.fromkeys(demo.SYSTEMS, tf_idf))
     monkeypatch.setattr(example, "N_ANNOTATORS", 6)
-    demo.create_demo(lambda sentence: None)
+    creation.request_demo()
+    jobs.run_job(Job.objects.get(kind=creation.CREATE_JOB).pk)
     return Campaign.objects.get(slug=example.SLUG)
 
 
@@ -65,10 +66,29 @@ def test_the_job_fills_the_example_and_leaves_three_disputes_and_a_question(crea
     assert settled <= uncertain
     assert len(set(judged.values_list("judged_at__date", flat=True))) >= 3
     assert Question.objects.get().answered_at is None
+    assert sorted(Feedback.objects.values_list("score", flat=True)) == [
+        *("DECENT", "GOOD", "GOOD", "GOOD", "VERY_GOOD")
+    ]
+    gold = pairs.filter(kind="gold")
+    assert Counter(gold.values_list("gold_grade", flat=True)) == {0: 2, 1: 2, 2: 2, 3: 2}
+    assert judged.filter(pair__in=gold).count() >= 8
     assert not Judgement.objects.filter(pair__campaign__slug="try-judging").exists()
     titles = set(Report.objects.filter(campaign=created).values_list("title", flat=True))
     assert titles == {"Rankings by judgements and by clicks", "Judgements and click labels"}
     assert Job.objects.filter(state="queued", campaign_id=created.pk).count() == 4
+
+
+def test_the_job_of_the_first_start_creates_both_campaigns_once(created):
+    """Another attempt of the job, after one whose end was not recorded, changes nothing."""
+    manager = Campaign.objects.get(slug=example.TO_JUDGE_SLUG).created_by
+    before = set(Campaign.objects.values_list("pk", "slug"))
+    job = Job.objects.create(
+        kind=creation.CREATE_JOB, created_by=manager, parameters={"with_example": True}
+    )
+    jobs.run_job(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.message) == ("done", "")
+    assert set(Campaign.objects.values_list("pk", "slug")) == before
 
 
 def test_an_interrupted_job_continues_with_the_same_annotators(created, monkeypatch):

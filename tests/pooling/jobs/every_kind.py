@@ -272,6 +272,7 @@ def job_of(report: Report) -> Job:
 
 ELSEWHERE = {
     "judge with LLM": "tests/annotation/llm/test_worker_killed.py",
+    "create demo": "tests/analysis/results/test_example.py",
     "fill example": "tests/analysis/results/test_example.py",
     **dict.fromkeys(
         (account_mails.SIGN_IN_LINK, account_mails.ADDRESS_CHANGED),
