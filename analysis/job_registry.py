@@ -7,6 +7,7 @@ from analysis.dashboard import (
     exclusions,
     home_summary,
     method_effect,
+    ranking_effects,
     to_do_mail,
 )
 from analysis.judgements import interim_checks

@@ -9,7 +9,12 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from analysis.judgements.rows import read_counted_table
-from analysis.judgements.system_rankings import compare_rankings, compute_means, no_rankings_reason
+from analysis.judgements.system_rankings import (
+    campaign_measures,
+    compare_rankings,
+    compute_means,
+    no_rankings_reason,
+)
 from annotation.models import Campaign
 from assay.labels.agreement.alpha import krippendorff_alpha
 from assay.labels.agreement.annotators import compute_exclusion_effect
@@ -42,7 +47,7 @@ def preview_exclusion(work: ClaimedJob) -> dict[str, Any]:
     comparison of the system rankings. Systems are ranked over the remaining topics, before and
     after.
     """
-    campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
+    campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     what = compute_exclusion_effect(read_counted_table(campaign), work.parameters["annotators"])
     tables = (what.before.table, what.after.table)
     shown = sorted(
@@ -73,14 +78,20 @@ def preview_exclusion(work: ClaimedJob) -> dict[str, Any]:
     if not what.after.n_labelled or not what.before.n_labelled:
         report["no_rankings"] = "no pair has enough judgements for a label"
         return report
+    measures = campaign_measures(campaign)
     before, after = compute_means(
-        work, runs, what.on_common_topics(), levels=[campaign.min_relevant] * 2
+        work,
+        runs,
+        what.on_common_topics(),
+        levels=[campaign.min_relevant] * 2,
+        measures=measures,
     )
     rankings = compare_rankings(
         before,
         after,
         [run.tag for run in runs],
         names=("current labels", "labels without them"),
+        measures=measures,
     )
     return report | {"rankings": rankings, "systems": len(runs)}
 

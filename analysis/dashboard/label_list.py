@@ -3,8 +3,9 @@ the number of relevant labels per topic."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ from analysis.judgements.labels import (
 from analysis.judgements.live import CampaignSnapshot
 from analysis.judgements.pairs import NO_GRADE
 from annotation.models import Campaign, Pair
+from assay.comparison.label_effects import LabelEffect
 from assay.labels.aggregation import ADJUDICATED, DECISIONS
 from assay.labels.labels import MISSING
 from assay.natural_order import natural_sort_key
@@ -83,6 +85,7 @@ class ShownPair(NamedTuple):
     title: str
     decided: str
     votes: list[Vote]
+    effect: LabelEffect | None
 
 
 class TopicLabels(NamedTuple):
@@ -231,9 +234,10 @@ def pair_page(
     *,
     view: str = "",
     whole: bool = False,
+    effects: Mapping[int, LabelEffect] = MappingProxyType({}),
 ) -> ListPage:
     """Return these rows with the search, filters and order of the request. whole: put all rows on
-    one page."""
+    one page. effects: on the ranking, by row ID."""
     asked, names = request.GET.get("topic", ""), live.pairs.topics
     named = (
         sorted(names, key=natural_sort_key)
@@ -254,6 +258,15 @@ def pair_page(
             lambda rows, value: [row for row in rows if str(row.grade) == value],
         ),
     ]
+    if view == DISPUTED and effects:
+        choices.append(
+            RowFilter(
+                "ranking",
+                _("Ranking"),
+                [("changes", _("could change"))],
+                lambda rows, _value: [row for row in rows if _get_effect(effects, row).swaps],
+            )
+        )
     return ListPage(
         request,
         rows,
@@ -265,11 +278,30 @@ def pair_page(
             "judged": lambda row: row.n,
             "apart": lambda row: row.apart,
             "known": lambda row: row.known,
+            "effect": lambda row: _effect_sort_key(_get_effect(effects, row)),
         },
         choices=[choice for choice in choices if choice.options],
-        default="-apart" if view == DISPUTED else "",
+        default=("-effect" if effects else "-apart") if view == DISPUTED else "",
         per_page=max(len(rows), 1) if whole else PER_PAGE,
     )
+
+
+def sort_disputes(
+    rows: Iterable[ListedPair], effects: Mapping[int, LabelEffect]
+) -> list[ListedPair]:
+    """Sort disputed pairs as the list does by default: largest effect on the ranking first, or, if
+    effects are unknown, most distant grades first."""
+    if not effects:
+        return sorted(rows, key=lambda row: row.apart, reverse=True)
+    return sorted(rows, key=lambda row: _effect_sort_key(_get_effect(effects, row)), reverse=True)
+
+
+def _get_effect(effects: Mapping[int, LabelEffect], row: ListedPair) -> LabelEffect:
+    return effects.get(row.pair, LabelEffect(0.0, 0, False))
+
+
+def _effect_sort_key(effect: LabelEffect) -> tuple[bool, int, float]:
+    return effect.leader, effect.swaps, effect.change
 
 
 def _searched_text(campaign: Campaign, live: CampaignSnapshot) -> Callable[[ListedPair], str]:
@@ -310,9 +342,10 @@ def add_texts(
     rows: Sequence[ListedPair],
     *,
     doubtful: Iterable[str] = (),
+    effects: Mapping[int, LabelEffect] = MappingProxyType({}),
 ) -> list[ShownPair]:
-    """Add query, title and grades to the rows of one page, in one query. doubtful: pseudonyms of
-    annotators whose judgements look random."""
+    """Add query, title, grades and the effect on the ranking to the rows of one page, in one query.
+    doubtful: pseudonyms of annotators whose judgements look random. effects: by row ID."""
     fields = ("pk", "entry__topic__text", "entry__document__title")
     texts = {
         pk: (query, title or "")
@@ -331,6 +364,7 @@ def add_texts(
                 Vote(name, scale[grade], name in doubtful)
                 for name, grade in votes.get(row.place, ())
             ],
+            effects.get(row.pair),
         )
         for row in rows
     ]
@@ -365,14 +399,22 @@ class Queue:
 
 
 def find_queue(
-    request: HttpRequest, campaign: Campaign, live: CampaignSnapshot, pair: int
+    request: HttpRequest,
+    campaign: Campaign,
+    live: CampaignSnapshot,
+    pair: int,
+    *,
+    effects: Mapping[int, LabelEffect] = MappingProxyType({}),
 ) -> Queue:
     """Return the queue of the view and filters in the request, by default of the disputed pairs.
-    Disputed pairs stay in it after their adjudication, so that places do not change."""
+    Disputed pairs stay in it after their adjudication, so that places do not change. effects: on
+    the ranking, by row ID."""
     view, _views, rows = select_view(campaign, live, request.GET.get("view", DISPUTED))
     if view == DISPUTED:
         rows = [row for row in list_pairs(campaign, live) if row.disputed]
-    fitting = pair_page(request, campaign, live, rows, view=view, whole=True).fitting
+    fitting = pair_page(
+        request, campaign, live, rows, view=view, whole=True, effects=effects
+    ).fitting
     ids = [row.pair for row in fitting]
     done = {row.pair for row in fitting if row.is_adjudicated}
     at = ids.index(pair) if pair in ids else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from analysis.judgements.live import CampaignSnapshot
 from analysis.judgements.rows import read_counted_table
 from analysis.judgements.system_rankings import (
-    MEASURES,
+    campaign_measures,
     compute_means,
     compute_taus,
     no_rankings_reason,
@@ -71,11 +72,11 @@ def newest_effect(
     )
 
 
-def first_undefined_reason(under: dict[str, NDArray[np.float64]]) -> str:
+def first_undefined_reason(under: dict[str, NDArray[np.float64]], measures: Sequence[str]) -> str:
     """Return the first reason why some Kendall's tau is undefined, or an empty string. under: mean
     scores by method, of shape (n_runs, n_measures)."""
     base = under["majority"]
-    for m, measure in enumerate(MEASURES):
+    for m, measure in enumerate(measures):
         for name, means in under.items():
             if compute_taus(base[:, [m]], means[:, [m]]) == [None]:
                 return f"{measure}: {undefined_tau_reason(base[:, m], means[:, m], ('majority', name))}"
@@ -86,7 +87,7 @@ def first_undefined_reason(under: dict[str, NDArray[np.float64]]) -> str:
 def compute_method_effect(work: ClaimedJob) -> dict[str, Any]:
     """Compute the report: judgements, measures, systems, and methods as a list of {name, labels,
     different, tau}, with one tau per measure."""
-    campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
+    campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     table = read_counted_table(campaign)
     labels = {name: method(table) for name, method in METHODS.items()}
     runs = list(campaign.collection.runs.all())
@@ -94,17 +95,19 @@ def compute_method_effect(work: ClaimedJob) -> dict[str, Any]:
     reason = no_rankings_reason(campaign, len(runs)) or (
         "" if base.n_labelled else "no pair has enough judgements for a label"
     )
-    taus: dict[str, list[float | None]] = {name: [None] * len(MEASURES) for name in labels}
+    measures = campaign_measures(campaign)
+    taus: dict[str, list[float | None]] = {name: [None] * len(measures) for name in labels}
     if not reason:
         means = compute_means(
             work,
             runs,
             [labelled.qrels(name) for name, labelled in labels.items()],
             levels=[campaign.min_relevant] * len(labels),
+            measures=measures,
         )
         under = dict(zip(labels, means, strict=True))
         taus = {name: compute_taus(under["majority"], under[name]) for name in labels}
-        reason = first_undefined_reason(under)
+        reason = first_undefined_reason(under, measures)
     rows = []
     for name, labelled in labels.items():
         both = base.labelled & labelled.labelled
@@ -118,7 +121,7 @@ def compute_method_effect(work: ClaimedJob) -> dict[str, Any]:
         )
     return {
         "judgements": len(table),
-        "measures": list(MEASURES),
+        "measures": list(measures),
         "systems": len(runs),
         "methods": rows,
         "reason": reason,

@@ -16,7 +16,7 @@ from annotation.models import Campaign
 from assay.column_types import QrelsColumns
 from assay.comparison.rankings import count_tied_pairs, list_swapped_pairs, tau_ap, tau_b
 from assay.measures.evaluation import Evaluator
-from assay.measures.measures import parse_measure
+from assay.measures.measures import limit_cutoffs, parse_measure
 from pooling.models import Collection, Run
 from pooling.platform.jobs import ClaimedJob
 from pooling.services.runs import load_rankings
@@ -37,6 +37,11 @@ def no_rankings_reason(campaign: Campaign, n_runs: int) -> str:
     return SAMPLED_POOL_REASON if is_sampled(campaign) else ""
 
 
+def campaign_measures(campaign: Campaign) -> tuple[str, ...]:
+    """Return MEASURES with cutoffs that do not exceed the judging depth."""
+    return tuple(map(str, limit_cutoffs(map(parse_measure, MEASURES), campaign.judged_depth)))
+
+
 def runs_marker(collection: Collection) -> list[int]:
     """Return a value that changes if a run is added or deleted, so that earlier results are out of
     date."""
@@ -51,18 +56,22 @@ def tags_marker(collection: Collection) -> int:
 
 
 def compute_means(
-    work: ClaimedJob, runs: Sequence[Run], qrels: Sequence[QrelsColumns], *, levels: Sequence[int]
+    work: ClaimedJob,
+    runs: Sequence[Run],
+    qrels: Sequence[QrelsColumns],
+    *,
+    levels: Sequence[int],
+    measures: Sequence[str],
 ) -> NDArray[np.float64]:
-    """Return the mean of each of MEASURES, of shape (n_qrels, n_runs, n_measures).
+    """Return the mean of each measure, of shape (n_qrels, n_runs, n_measures).
 
     levels: minimum relevant grade per qrels. Each run is read once, and each qrels prepared once.
     """
-    measures = [parse_measure(name) for name in MEASURES]
+    parsed = [parse_measure(name) for name in measures]
     evaluators = [
-        Evaluator(judged, measures, level=level)
-        for judged, level in zip(qrels, levels, strict=True)
+        Evaluator(judged, parsed, level=level) for judged, level in zip(qrels, levels, strict=True)
     ]
-    means = np.full((len(qrels), len(runs), len(measures)), np.nan)
+    means = np.full((len(qrels), len(runs), len(parsed)), np.nan)
     for i, run in enumerate(runs):
         work.progress(i, total=len(runs), message=f"evaluating {run.tag}")
         rankings = load_rankings(run)
@@ -79,7 +88,12 @@ def compute_taus(a: NDArray[np.float64], b: NDArray[np.float64]) -> list[float |
 
 
 def compare_rankings(
-    a: NDArray[np.float64], b: NDArray[np.float64], tags: Sequence[str], *, names: tuple[str, str]
+    a: NDArray[np.float64],
+    b: NDArray[np.float64],
+    tags: Sequence[str],
+    *,
+    names: tuple[str, str],
+    measures: Sequence[str],
 ) -> list[dict[str, Any]]:
     """Compare two rankings of the systems, one row per measure.
 
@@ -89,7 +103,7 @@ def compare_rankings(
     tied in either ranking).
     """
     rows: list[dict[str, Any]] = []
-    for m, (measure, tau) in enumerate(zip(MEASURES, compute_taus(a, b), strict=True)):
+    for m, (measure, tau) in enumerate(zip(measures, compute_taus(a, b), strict=True)):
         x, y = a[:, m], b[:, m]
         top = tau_ap(x, y) if tau is not None else math.nan
         rows.append(

@@ -13,6 +13,7 @@ from analysis.judgements.labels import Labels, make_labels
 from analysis.judgements.live import CampaignSnapshot
 from analysis.judgements.rows import read_rows
 from analysis.judgements.system_rankings import (
+    campaign_measures,
     compare_rankings,
     compute_means,
     no_rankings_reason,
@@ -79,7 +80,7 @@ def get_newest_comparison(
 def run_comparison(work: ClaimedJob) -> dict[str, Any]:
     """Compute the report: judgements (counted), systems, rankings (the result of `compare_rankings`
     per scale and measure), or the reason why there are none."""
-    campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
+    campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     recipe_of_row = {recipe.pk: recipe for recipe in campaign.recipes.all()}
     recipes = [recipe_of_row.get(work.parameters[key]) for key in ("first", "second")]
     if None in recipes:
@@ -102,13 +103,20 @@ def run_comparison(work: ClaimedJob) -> dict[str, Any]:
     if report["reason"]:
         return report
     qrels = [one.qrels(scale) for scale in ("graded", "binary") for one in made]
-    means = compute_means(work, runs, qrels, levels=[*(one.min_relevant for one in made), 1, 1])
+    measures = campaign_measures(campaign)
+    means = compute_means(
+        work,
+        runs,
+        qrels,
+        levels=[*(one.min_relevant for one in made), 1, 1],
+        measures=measures,
+    )
     tags = [run.tag for run in runs]
     for number, scale in enumerate(SCALE_NAMES):
         a, b = means[2 * number : 2 * number + 2]
         report["rankings"] += [
             {"scale": scale, **row}
-            for row in compare_rankings(a, b, tags, names=(names[0], names[1]))
+            for row in compare_rankings(a, b, tags, names=(names[0], names[1]), measures=measures)
         ]
     return report
 

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from analysis.dashboard import ranking_effects
 from analysis.dashboard.annotators import AnnotatorSummary, list_annotators
 from analysis.dashboard.label_list import DECISION_WORDS, find_queue, list_pairs
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
@@ -65,7 +66,8 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
     if request.method == "POST":
         return _adjudicate(request, campaign, pair)
     live = get_snapshot(campaign)
-    queue = find_queue(request, campaign, live, pair.pk)
+    effects = ranking_effects.get_effects(campaign)
+    queue = find_queue(request, campaign, live, pair.pk, effects=effects)
     row = next((row for row in list_pairs(campaign, live) if row.pair == pair.pk), None)
     opinions = get_opinions(campaign, live, pair)
     to_read = render_pair_for_manager(pair) if pair.entry.document else None
@@ -120,7 +122,8 @@ def _adjudicate(request: SignedInRequest, campaign: Campaign, pair: Pair) -> Htt
 def _next_url(request: SignedInRequest, campaign: Campaign, pair: Pair) -> str:
     """Return the address of the next pair to adjudicate, or of the list if there is none or if the
     pair is not in the queue."""
-    queue = find_queue(request, campaign, get_snapshot(campaign), pair.pk)
+    effects = ranking_effects.get_effects(campaign)
+    queue = find_queue(request, campaign, get_snapshot(campaign), pair.pk, effects=effects)
     if queue.following is None:
         view = "adjudicated" if queue.place is None else queue.view
         return f"{reverse('campaign-judgements', args=[campaign.slug])}?view={view}"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST, require_safe
 
 from analysis.dashboard import additional_judgements as previews
-from analysis.dashboard import label_list, method_effect
+from analysis.dashboard import label_list, method_effect, ranking_effects
 from analysis.dashboard.annotators import list_annotators
 from analysis.dashboard.label_list import ListedPair
 from analysis.dashboard.views.adjudication import pop_saved_label
@@ -41,6 +42,7 @@ from assay.campaigns.statistics import (
 )
 from assay.charts.bars import stacked_bar_chart
 from assay.charts.svg import Picture
+from assay.comparison.label_effects import LabelEffect
 from assay.number_words import format_count_of_total
 from pooling.permissions import SignedInRequest
 from pooling.platform.page_files import render_page
@@ -65,18 +67,22 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     campaign = get_managed_campaign(request, slug)
     live = get_snapshot(campaign)
     effect, job = method_effect.newest_effect(campaign, live)
-    if job is not None:
-        send(job)
+    on_ranking, ranking_job = ranking_effects.newest_ranking_effects(campaign, live)
+    for one in (job, ranking_job):
+        if one is not None:
+            send(one)
     working = method_effect.is_running(campaign)
     if working and request.headers.get("HX-Request"):
         return HttpResponse(status=204)  # nothing new
     view, views, rows = label_list.select_view(campaign, live, request.GET.get("view", ""))
-    shown = label_list.pair_page(request, campaign, live, rows, view=view)
+    effects = on_ranking.effects if on_ranking else {}
+    shown = label_list.pair_page(request, campaign, live, rows, view=view, effects=effects)
     doubtful = find_doubtful_annotators(campaign, live)
     asked = request.GET.copy()
     asked["view"] = view
     disputed = [row for row in label_list.list_pairs(campaign, live) if row.disputed]
     undecided = [row for row in disputed if not row.is_adjudicated]
+    pivotal = [row for row in undecided if on_ranking and on_ranking.could_change(row.pair)]
     by_doubtful = count_pairs_of(campaign, live, undecided, doubtful)
     context = {
         "campaign": campaign,
@@ -86,11 +92,17 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         "view": view,
         "views": views,
         "labels": shown,
-        "rows": label_list.add_texts(campaign, live, list(shown), doubtful=doubtful),
+        "rows": label_list.add_texts(
+            campaign, live, list(shown), doubtful=doubtful, effects=effects
+        ),
+        "on_ranking": on_ranking,
+        "ranking_running": ranking_effects.is_running(campaign),
+        "n_pivotal": len(pivotal),
+        "first_pivotal": _first_in_queue(pivotal, effects),
         "asked": asked.urlencode(),
         "n_disputed": len(undecided),
         "n_decided": len(disputed) - len(undecided),
-        "first_disputed": max(undecided, key=lambda row: row.apart) if undecided else None,
+        "first_disputed": _first_in_queue(undecided, effects),
         "doubtful": doubtful,
         "by_doubtful": by_doubtful,
         "topics": label_list.topic_labels_page(request, campaign, live),
@@ -101,6 +113,14 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         "effect_running": working,
     }
     return render_page(request, "analysis/judgements.html", context)
+
+
+def _first_in_queue(
+    rows: list[ListedPair], effects: Mapping[int, LabelEffect]
+) -> ListedPair | None:
+    """Return the first of these pairs in the default order of disputed pairs."""
+    in_order = label_list.sort_disputes(rows, effects)
+    return in_order[0] if in_order else None
 
 
 def find_doubtful_annotators(campaign: Campaign, live: CampaignSnapshot) -> list[str]:

@@ -68,7 +68,7 @@ def test_home_says_that_the_demo_is_being_created_until_its_job_ends(db):
     job = Job.objects.create(kind=creation.CREATE_JOB, created_by=manager, state="running")
     client = client_of(manager)
     page = client.get("/")
-    assert "The demo campaigns are being created … They appear here in about a minute." in " ".join(
+    assert "The demo campaigns are being created… They appear here in about a minute." in " ".join(
         text_of(page).split()
     )
     assert 'hx-trigger="every 2s"' in page.content.decode()

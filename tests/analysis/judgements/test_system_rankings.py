@@ -14,7 +14,6 @@ from scipy.stats import kendalltau
 from analysis.dashboard import exclusions, method_effect
 from analysis.judgements.labels import LabelChoices
 from analysis.judgements.live import get_snapshot
-from analysis.judgements.system_rankings import MEASURES
 from analysis.publishing import recipe_rankings, recipes
 from analysis.publishing.release.parts import ReleasePlan
 from annotation.services.judging import submission
@@ -24,6 +23,7 @@ from tests.analysis.real_campaign import by_majority, by_place, labels_of, real_
 from tests.builders import judge, make_annotator, make_campaign
 
 pytestmark = pytest.mark.django_db
+MEASURES = ("nDCG@5", "AP")  # the pool is judged to rank 5
 LEVEL = 2  # from Partial, as the campaign's scale has it
 BAD = "A007"
 
@@ -35,11 +35,11 @@ def world(data_folder):
 
 def means(runs, qrels, *, level: int = LEVEL) -> dict[str, list[float]]:
     """Measure -> mean of each run over all topics of the qrels, by pytrec_eval."""
-    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut_10", "map"}, relevance_level=level)
-    found: dict[str, list[float]] = {"nDCG@10": [], "AP": []}
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut_5", "map"}, relevance_level=level)
+    found: dict[str, list[float]] = {"nDCG@5": [], "AP": []}
     for tag in sorted(runs):
         topics = evaluator.evaluate(by_place(runs[tag]))
-        for name, theirs in (("nDCG@10", "ndcg_cut_10"), ("AP", "map")):
+        for name, theirs in (("nDCG@5", "ndcg_cut_5"), ("AP", "map")):
             found[name].append(
                 round(sum(values[theirs] for values in topics.values()) / len(qrels), 10)
             )

@@ -30,6 +30,7 @@ from analysis.dashboard import (
     exclusions,
     home_summary,
     method_effect,
+    ranking_effects,
     to_do_mail,
 )
 from analysis.judgements import interim_checks
@@ -324,6 +325,9 @@ ASKS: dict[str, Callable[[World], Job]] = {
     ),
     exclusions.EXCLUSION: lambda world: world.figures(
         exclusions.EXCLUSION, {"annotators": ["A001"]}
+    ),
+    ranking_effects.RANKING_EFFECT_JOB: lambda world: world.figures(
+        ranking_effects.RANKING_EFFECT_JOB, {"marks": []}
     ),
     method_effect.METHOD_EFFECT_JOB: lambda world: world.figures(
         method_effect.METHOD_EFFECT_JOB, {"marks": []}
