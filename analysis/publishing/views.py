@@ -429,7 +429,7 @@ def import_release(request: HttpRequest) -> HttpResponse:
     """Import a release, or judgements made elsewhere. The upload is kept until the job has read it."""
     if not can_create(request):
         raise PermissionDenied(
-            _("You cannot create collections and campaigns. Ask an administrator for permission.")
+            _("You can't create collections and campaigns. Ask an administrator for permission.")
         )
     return _import_form(request)
 

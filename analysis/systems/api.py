@@ -295,7 +295,7 @@ class TopUp(GenericAPIView):
         report = get_visible_report(request, pk)
         if not can_create(request):
             raise PermissionDenied(
-                "You cannot create campaigns. Ask an administrator for permission."
+                "You can't create campaigns. Ask an administrator for permission."
             )
         asked = TopUpSerializer(data=request.data)
         asked.is_valid(raise_exception=True)

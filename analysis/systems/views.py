@@ -255,7 +255,7 @@ def top_up(request: HttpRequest, pk: int) -> HttpResponse:
     report = get_visible_report(request, pk)
     if not can_create(request):
         raise PermissionDenied(
-            _("You cannot create campaigns. Ask an administrator for permission.")
+            _("You can't create campaigns. Ask an administrator for permission.")
         )
     wanted = request.POST.get("n", "")
     try:

@@ -108,7 +108,7 @@ PRESETS = {
             "tripjudge",
             "Graded, three judgements",
             "Four grades, majority vote, full documents. For collections that others will use.",
-            "as in TripJudge (Althammer et al. 2022)",
+            "As in TripJudge (Althammer et al. 2022)",
             {
                 "scale": FOUR_GRADES,
                 "min_relevant": 2,
@@ -125,7 +125,7 @@ PRESETS = {
             "Graded with marked passages",
             "Four grades. Annotators mark the words that answer the query. Slower, but easier "
             "to check.",
-            "as in FiRA (Hofstätter et al. 2020), without rotated texts",
+            "As in FiRA (Hofstätter et al. 2020), without rotated texts",
             {
                 "scale": FOUR_GRADES,
                 "min_relevant": 2,
@@ -139,7 +139,7 @@ PRESETS = {
             "trec",
             "One judgement per pair",
             "Four grades, long blocks of one topic. Fast, and consistent within a topic.",
-            "as in the TREC 2019 Deep Learning track (Craswell et al. 2020)",
+            "As in the TREC 2019 Deep Learning track (Craswell et al. 2020)",
             {
                 "scale": TREC_GRADES,
                 "min_relevant": 2,
@@ -154,7 +154,7 @@ PRESETS = {
             "binary",
             "Relevant or not",
             "Two grades, three judgements, so that there is always a majority. For a quick comparison.",
-            "as in the first TREC qrels",
+            "As in the first TREC qrels",
             {
                 "scale": TWO_GRADES,
                 "min_relevant": 1,
