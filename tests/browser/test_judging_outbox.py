@@ -192,7 +192,7 @@ def test_a_restarted_server_gets_what_it_missed(signed_in_page: Signed) -> None:
     judging.pretend("", lambda route: route.abort("connectionrefused"))
     for key in ("1", "2", "3"):
         judging.judge(key)
-    expect(judging.chip).to_contain_text("not saved, retrying")
+    expect(judging.chip).to_contain_text("not sent, retrying")
     judging.page.unroute_all(behavior="ignoreErrors")
     judging.saved()
     assert [

@@ -73,7 +73,7 @@ def test_next_document_is_there_before_its_answer_is_and_a_failed_answer_is_sent
     down = {"status": 503, "headers": {"X-Request-ID": "77aa"}, "body": "down"}
     judging.pretend("judgements", lambda route: route.fulfill(**down))
     judging.judge("2")
-    expect(judging.chip).to_contain_text("1 not saved, retrying")
+    expect(judging.chip).to_contain_text("1 not sent, retrying")
     connection = judging.page.locator("[data-name=connection]")
     expect(connection).to_contain_text(
         "The server isn't responding. We'll keep trying. (reference 77aa)"
@@ -119,6 +119,12 @@ def test_done_says_so_and_asks_how_it_was(signed_in_page: Signed, photograph: Ph
     expect(judging.panel).to_contain_text("Thank you")
     expect(judging.panel).to_contain_text("You helped a lot.")
     expect(judging.panel).to_contain_text("A1B2C3")
+    leave = judging.panel.get_by_role("button", name="Back to my campaigns")
+    form = judging.panel.get_by_role("group", name="How was judging here?")
+    above, below = leave.bounding_box(), form.bounding_box()
+    assert above
+    assert below
+    assert above["y"] < below["y"]  # leaving needs no scrolling
     photograph(judging.page, "done")
     judging.panel.get_by_label("Good", exact=True).check()
     judging.panel.locator("textarea").fill("Fine. 1 2 3")

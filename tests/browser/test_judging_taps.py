@@ -48,7 +48,7 @@ def test_first_and_last_word_make_a_passage_and_the_bar_says_what_comes_next(
     perfect.click()
     expect(bar).to_contain_text("“Perfect” needs a marked passage")
     tap(page, "diabetes", screen)
-    expect(bar).to_contain_text("Starts at “diabetes”. Tap the last word.")
+    expect(bar).to_contain_text("Starts at “diabetes”. Choose the last word.")
     photograph(page, f"taps-{screen['viewport']['width']}")
     bar.get_by_role("button", name="Start over").click()
     expect(bar).to_contain_text("“Perfect” needs a marked passage")
@@ -96,7 +96,9 @@ def test_where_passages_are_optional_the_menu_lets_words_be_tapped(signed_in_pag
     judging = JudgingPage(page, campaign).open()
     page.locator("#menu > summary").tap()
     page.get_by_role("button", name="Mark a passage").tap()
-    expect(judging.bar_message).to_contain_text("Tap the first word of the passage, then the last.")
+    expect(judging.bar_message).to_contain_text(
+        "Choose the first word of the passage, then the last."
+    )
     tap(page, "walking", screen)
     tap(page, "lowers", screen)
     expect(page.locator("#marks li")).to_have_count(1)

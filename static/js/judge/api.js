@@ -108,7 +108,9 @@ export class Api {
       response.status,
       code,
       message ||
-        t("The server rejected the request ({status}).", { status: response.status }),
+        t("The server rejected the request ({status}).", {
+          status: response.status,
+        }),
       answer,
       request,
     );

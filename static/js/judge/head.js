@@ -8,7 +8,7 @@ const CHIP = {
   saved: () => t("Saved"),
   saving: () => t("Saving"),
   waiting: (n) => t("{n} waiting", { n: number(n) }),
-  failed: (n) => t("{n} not saved, retrying", { n: number(n) }),
+  failed: (n) => t("{n} not sent, retrying", { n: number(n) }),
   "signed-out": (n) => t("{n} waiting for sign-in", { n: number(n) }),
 };
 

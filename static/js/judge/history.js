@@ -18,9 +18,7 @@ const STATUS = {
   extra: [
     "warn",
     t("extra"),
-    t(
-      "This document already had enough judgements. Saved, but not counted.",
-    ),
+    t("This document already had enough judgements. Saved, but not counted."),
   ],
   "too fast": [
     "warn",

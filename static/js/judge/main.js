@@ -224,9 +224,7 @@ document.addEventListener("click", (event) => {
   if (resumes) return;
   const device = event.detail === 0 ? "keyboard" : pointer; // Enter or space on a button causes a click without a pointer
   const target = event.target instanceof Element ? event.target : null;
-  const grade = target?.closest(
-    "#grades :is([data-place], [data-reason])",
-  );
+  const grade = target?.closest("#grades :is([data-place], [data-reason])");
   if (grade) {
     judging.input.at = event.timeStamp;
     if (grade.dataset.reason !== undefined)

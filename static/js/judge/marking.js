@@ -133,9 +133,12 @@ export function wordsOf(view) {
 /** Returns the starts of the sentences of a paragraph. */
 function startsOf(text) {
   if (!Intl.Segmenter)
-    return [0, ...[...text.matchAll(/[.!?…]["'”’)\]]*\s+/g)].map(
-      (end) => end.index + end[0].length,
-    )];
+    return [
+      0,
+      ...[...text.matchAll(/[.!?…]["'”’)\]]*\s+/g)].map(
+        (end) => end.index + end[0].length,
+      ),
+    ];
   const segmenter = new Intl.Segmenter(undefined, { granularity: "sentence" });
   return [...segmenter.segment(text)].map(({ index }) => index);
 }
@@ -159,7 +162,8 @@ export function sentencesOf(view) {
       here.className === "fixed" ? text : text.replace(/\n/g, " "),
     );
     for (let index = first, next = 1; index < end; index += 1) {
-      const isStart = index === first || words[index].start - from >= starts[next];
+      const isStart =
+        index === first || words[index].start - from >= starts[next];
       while (words[index].start - from >= starts[next]) next += 1;
       if (isStart) found.push({ first: index, last: index });
       else found.at(-1).last = index;

@@ -94,14 +94,14 @@ export function marked({ bar, grade, device }) {
 
 /** The first word of a passage has been tapped, and its last word is expected. */
 export function begun({ bar, word }) {
-  tell(bar, t("Starts at “{word}”. Tap the last word.", { word }), {
+  tell(bar, t("Starts at “{word}”. Choose the last word.", { word }), {
     choices: [AGAIN],
   });
 }
 
 /** Passages can be tapped although no grade is waiting. */
 export function tapping({ bar }) {
-  tell(bar, t("Tap the first word of the passage, then the last."), {
+  tell(bar, t("Choose the first word of the passage, then the last."), {
     choices: [[t("Stop marking"), "cancel"]],
   });
 }

@@ -37,7 +37,10 @@ const about = (ms) => {
 export function sentence({ paces, activeToday = 0, today, judged, target }) {
   const n = number(today ?? 0);
   const told = activeToday
-    ? t("Today: {n} judged, {time} on this device.", { n, time: about(activeToday) })
+    ? t("Today: {n} judged, {time} on this device.", {
+        n,
+        time: about(activeToday),
+      })
     : t("Today: {n} judged.", { n });
   if (paces.length < FEWEST)
     return `${told} ${tn("Your pace is shown after {n} document.", "Your pace is shown after {n} documents.", FEWEST)}`;

@@ -357,7 +357,8 @@ export class Spans extends EventTarget {
     }
     const words = wordsOf(this.view);
     const { parentElement } = this.#word.block.node;
-    const forward = getComputedStyle(parentElement).direction === "rtl" ? -1 : 1;
+    const forward =
+      getComputedStyle(parentElement).direction === "rtl" ? -1 : 1;
     const by = arrow === "right" ? forward : -forward,
       end = shift ? "anchor" : "word";
     cursor[end] = Math.max(0, Math.min(words.length - 1, cursor[end] + by));

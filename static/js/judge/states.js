@@ -5,7 +5,7 @@ import { numbered } from "./api.js";
 import { byId, make } from "./dom.js";
 import { label as keyLabel } from "./keyboard.js";
 import { trusted } from "./prose.js";
-import { thankYou } from "./thanks.js";
+import { feedbackForm, thankYou } from "./thanks.js";
 import { tn } from "../plurals.js";
 import { locale, number, t } from "../words.js";
 
@@ -53,7 +53,11 @@ const sentLate = ({ waiting, grace }) =>
 
 const HOME = { label: t("Back to my campaigns"), action: "leave" };
 
-const plain = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+const plain = (text) =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
 
 /** Returns the information need of a topic without parts that only repeat its text. */
 const need = (topic) =>
@@ -264,7 +268,7 @@ const STATES = {
     ],
   }),
   full: (a, c) => ({
-    title: t("Waiting for your answers to be saved"),
+    title: t("Waiting to send your answers"),
     text: [
       `${tn("{n} answer has not been sent yet.", "{n} answers have not been sent yet.", c.waiting)} ${t("They are saved in this browser and sent again automatically. Judging continues when they have arrived.")}`,
     ],
@@ -327,7 +331,7 @@ export function drawState(panel, state, answer, context) {
     ...text.map((line) => make("p", {}, line)),
   );
   if (html) panel.append(trusted(html));
-  if (thanks) panel.append(...thankYou(answer, context));
+  if (thanks) panel.append(...thankYou(answer));
   panel.append(
     make(
       "div.button-row",
@@ -342,6 +346,8 @@ export function drawState(panel, state, answer, context) {
       ),
     ),
   );
+  const form = thanks ? feedbackForm(context) : null; // below the buttons, which need no scrolling
+  if (form) panel.append(form);
   panel.setAttribute("aria-labelledby", "panel-title");
   panel.hidden = false;
 }

@@ -11,7 +11,8 @@ const SCORES = [
   ["DONT_LIKE_IT", t("Don't like it")],
 ];
 
-export function thankYou(answer, { feedbackGiven, sendFeedback }) {
+/** Returns the campaign's thanks, the completion code and the link back. */
+export function thankYou(answer) {
   const parts = [];
   const {
     thanks_html: html,
@@ -56,64 +57,67 @@ export function thankYou(answer, { feedbackGiven, sendFeedback }) {
         ),
       ),
     );
-  if (!feedbackGiven && sendFeedback) {
-    const form = make(
-      "form.feedback",
+  return parts;
+}
+
+/** Returns the feedback form, or null if the annotator has sent it or can't send any. */
+export function feedbackForm({ feedbackGiven, sendFeedback }) {
+  if (feedbackGiven || !sendFeedback) return null;
+  const form = make(
+    "form.feedback",
+    {},
+    make(
+      "fieldset.fieldset",
       {},
+      make("legend", {}, t("How was judging here?")),
       make(
-        "fieldset.fieldset",
+        "div.choices.inline",
         {},
-        make("legend", {}, t("How was judging here?")),
-        make(
-          "div.choices.inline",
-          {},
-          ...SCORES.map(([value, name]) =>
-            make(
-              "label.choice",
-              {},
-              make("input", {
-                type: "radio",
-                name: "score",
-                value,
-                required: true,
-              }),
-              make("span", {}, name),
-            ),
+        ...SCORES.map(([value, name]) =>
+          make(
+            "label.choice",
+            {},
+            make("input", {
+              type: "radio",
+              name: "score",
+              value,
+              required: true,
+            }),
+            make("span", {}, name),
           ),
         ),
       ),
-      make(
-        "div.field.wide",
-        {},
-        make("label", { for: "feedback-words" }, t("Anything to tell us?")),
-        make("textarea", {
-          id: "feedback-words",
-          name: "text",
-          maxlength: "5000",
-        }),
-      ),
-      make("button.button", {}, t("Send")),
-    );
-    form.addEventListener("submit", async (event) => {
-      event.preventDefault();
-      const data = new FormData(form);
-      const sent = await sendFeedback({
-        score: data.get("score"),
-        text: data.get("text"),
-      });
-      form.querySelector("[role=alert]")?.remove();
-      if (sent)
-        form.replaceChildren(make("p", {}, t("Thank you for your feedback.")));
-      else
-        form.append(
-          make(
-            "p.error",
-            { role: "alert" },
-            t("Your feedback could not be sent. Please try again later."),
-          ),
-        ); // the text remains
+    ),
+    make(
+      "div.field.wide",
+      {},
+      make("label", { for: "feedback-words" }, t("Anything to tell us?")),
+      make("textarea", {
+        id: "feedback-words",
+        name: "text",
+        maxlength: "5000",
+      }),
+    ),
+    make("button.button", {}, t("Send")),
+  );
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const data = new FormData(form);
+    const sent = await sendFeedback({
+      score: data.get("score"),
+      text: data.get("text"),
     });
-    parts.push(form);
-  }
-  return parts;
+    form.querySelector("[role=alert]")?.remove();
+    if (sent)
+      form.replaceChildren(make("p", {}, t("Thank you for your feedback.")));
+    else
+      form.append(
+        make(
+          "p.error",
+          { role: "alert" },
+          t("Your feedback could not be sent. Please try again later."),
+        ),
+      ); // the text remains
+  });
+  return form;
 }
