@@ -135,15 +135,15 @@ def run_crowd(vendor: str, folder: str, n: int, every: float, seconds: float) ->
 
 def format_figures(figures: dict[str, object]) -> str:
     return (
-        f"processor time per request, with managers' pages: web {figures['web_ms_each']:.1f}, "
-        f"PostgreSQL {figures['database_ms_each']:.1f} ms (SQLite's is the web's); "
-        f"{figures['done_per_s']:.0f} judgements and leases a second at p50 "
-        f"{figures['p50_ms']:.0f}, p99 {figures['p99_ms']:.0f} ms, "
-        f"{figures['refused_per_s']:.1f}/s refused, {figures['lost']} lost; {figures['pages']} "
-        f"managers' pages at p99 {figures['pages_p99_ms']:.0f} ms, "
-        f"{figures['pages_refused']} of them refused; {figures['n_accepted']:,} accepted, "
-        f"{figures['n_missing']} of them not stored, "
-        f"{figures['n_faults']} counters wrong; load {os.getloadavg()[0]:.1f}"
+        f"{figures['done_per_s']:.0f} judgements and leases per second: p50 "
+        f"{figures['p50_ms']:.0f} ms, p99 {figures['p99_ms']:.0f} ms, "
+        f"{figures['refused_per_s']:.1f} per second refused, {figures['lost']} lost; "
+        f"{figures['pages']} pages of managers: p99 {figures['pages_p99_ms']:.0f} ms, "
+        f"{figures['pages_refused']} refused; {figures['n_accepted']:,} judgements accepted, "
+        f"{figures['n_missing']} not stored, {figures['n_faults']} wrong counters; "
+        f"processor time per request, including pages of managers: web server "
+        f"{figures['web_ms_each']:.1f} ms, PostgreSQL {figures['database_ms_each']:.1f} ms; "
+        f"load {os.getloadavg()[0]:.1f}"
     )
 
 

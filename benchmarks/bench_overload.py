@@ -229,7 +229,7 @@ def measure_version(code: Path, vendor: str, folder: str, *, seconds: float) -> 
 
 def format_refusals(over: dict[str, float]) -> str:
     return (
-        f"{over['refused_per_s']:.0f}/s refused within {over['refusal_p99_ms']:.0f} ms"
+        f"{over['refused_per_s']:.0f} per second refused within {over['refusal_p99_ms']:.0f} ms"
         if over["refused_per_s"]
         else "none refused"
     )
@@ -250,24 +250,24 @@ def format_figures(figures: dict[str, object]) -> str:
     assert isinstance(over, dict)
     assert isinstance(after, dict)
     return (
-        f"while {beside['signed_in']} signed in (p99 {beside['sign_in_p99_ms']:.0f} ms) "
-        f"{beside['done_per_s']:.0f}/s judged at p50 {beside['p50_ms']:.0f}, "
-        f"p99 {beside['p99_ms']:.0f} ms; "
-        f"{at_once['signed_in']} of {N_SIGN_INS} who came within a second were in after {at_once['all_in_s']:.0f} s "
-        f"({at_once['sign_ins_refused']} times asked to repeat) compared with "
-        f"{at_once['done_per_s']:.0f}/s at p99 {at_once['p99_ms']:.0f} ms; "
-        f"saturation {full['done_per_s']:.0f}/s at p99 {full['p99_ms']:.0f} ms, its pages on "
-        f"{full['pages_cores']:.2f} of the processors; "
-        f"{N_PACED}/s at their own pace: {paced['done_per_s']:.0f}/s done at p50 "
-        f"{paced['p50_ms']:.0f}, p99 {paced['p99_ms']:.0f} ms, "
-        f"{paced['refused_per_s']:.1f}/s refused, {paced['lost']} lost; "
-        f"{figures['asked_per_s']:.0f}/s requested by {figures['pages']} pages: "
-        f"{over['done_per_s']:.0f}/s done at p99 {over['p99_ms']:.0f} ms, {format_refusals(over)}, "
-        f"the pages on {over['pages_cores']:.2f} of the processors, "
-        f"{over['lost']} lost; normal again after {figures['until_normal_s']:.0f} s "
-        f"(p99 {after['p99_ms']:.0f} ms); "
-        f"{figures['n_accepted']:,} accepted, {figures['n_missing']} of them not stored, "
-        f"{figures['n_faults']} counters wrong; load {os.getloadavg()[0]:.1f}"
+        f"sign-in of {beside['signed_in']} people: p99 {beside['sign_in_p99_ms']:.0f} ms, "
+        f"with {beside['done_per_s']:.0f} judgements per second at p50 {beside['p50_ms']:.0f} ms, "
+        f"p99 {beside['p99_ms']:.0f} ms; {at_once['signed_in']} of {N_SIGN_INS} people who signed in "
+        f"within a second were in after {at_once['all_in_s']:.0f} s "
+        f"({at_once['sign_ins_refused']} attempts repeated), with {at_once['done_per_s']:.0f} "
+        f"judgements per second at p99 {at_once['p99_ms']:.0f} ms; "
+        f"saturation: {full['done_per_s']:.0f} per second, p99 {full['p99_ms']:.0f} ms, the simulated "
+        f"pages used {full['pages_cores']:.2f} of the processors; "
+        f"{N_PACED} per second requested: {paced['done_per_s']:.0f} per second answered, p50 "
+        f"{paced['p50_ms']:.0f} ms, p99 {paced['p99_ms']:.0f} ms, "
+        f"{paced['refused_per_s']:.1f} per second refused, {paced['lost']} lost; "
+        f"{figures['asked_per_s']:.0f} per second requested by {figures['pages']:,} pages: "
+        f"{over['done_per_s']:.0f} per second answered, p99 {over['p99_ms']:.0f} ms, "
+        f"{format_refusals(over)}, the simulated pages used {over['pages_cores']:.2f} of the processors, "
+        f"{over['lost']} lost; recovery: {figures['until_normal_s']:.0f} s "
+        f"(p99 {after['p99_ms']:.0f} ms); {figures['n_accepted']:,} judgements accepted, "
+        f"{figures['n_missing']} not stored, {figures['n_faults']} wrong counters; "
+        f"load {os.getloadavg()[0]:.1f}"
     )
 
 

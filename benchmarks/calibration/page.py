@@ -178,7 +178,7 @@ this, so its coverage is above 95%. Campaigns rarely end later than the interval
 
 Each campaign has ten annotators. The table shows the share of annotators with this flag, for careful annotators and for an annotator who grades at
 random. The number of campaigns is a quarter of the number of trials. *baseline* is a rule with a fixed bound: the confidence interval of kappa lies
-below .1. If the first column names topics, 60% of a pair's relevance is common to its topic, and each annotator judges all pairs of a topic too
+below .1. In the rows with topics, 60% of a pair's relevance is common to its topic. There, each annotator also judges all pairs of a topic too
 strictly or too leniently by a random amount (standard deviation .5).
 
 {accused}
