@@ -71,7 +71,7 @@ def test_a_label_counts_if_another_grade_of_its_annotators_changes_the_order(cam
 def test_the_page_counts_them_and_begins_with_them(campaign):
     client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/judgements/"
     assert "2 disputed pairs need your decision." in text_of(client.get(address))
-    assert "Checking which of them could change the ranking" in text_of(client.get(address))
+    assert "Checking which pairs could change the ranking" in text_of(client.get(address))
     jobs.run_job(Job.objects.get(kind=ranking_effects.RANKING_EFFECT_JOB).pk)
     page = client.get(address)
     assert "1 of 2 disputed pairs could change the ranking." in text_of(page)
