@@ -80,15 +80,18 @@ def replace_query_texts(by_query_text: Found, topics: Mapping[str, str]) -> tupl
         collapse_spaces(text).casefold(): topic for text, topic in reversed(list(topics.items()))
     }
     chosen: dict[str, int] = {}
+    exactly_matched: set[int] = set()
     left_out = []
     for pass_exact in (True, False):
         for index, text in enumerate(by_query_text.topics):
-            if index in chosen.values():
+            if index in exactly_matched:
                 continue
             line = collapse_spaces(text)
             topic = exact.get(line) if pass_exact else folded.get(line.casefold())
             if topic is not None and topic not in chosen:
                 chosen[topic] = index
+                if pass_exact:
+                    exactly_matched.add(index)
             elif not pass_exact:
                 left_out.append(text)
     order = sorted(chosen.items(), key=lambda item: item[1])
