@@ -8,7 +8,10 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from annotation import permissions
-from pooling.permissions import visible_collections
+from annotation.models import Membership
+from annotation.services.people.tokens import sufficient_scopes
+from pooling.models import Job
+from pooling.permissions import visible_collections, visible_jobs
 from tests.builders import make_annotator, make_campaign, make_collection, make_user
 
 pytestmark = pytest.mark.django_db
@@ -69,3 +72,38 @@ def test_staff_see_only_the_collections_that_they_manage():
     other, own = make_collection(slug="other"), make_collection(slug="own", manager=staff)
     assert list(visible_collections(staff)) == [own]
     assert set(visible_collections(make_user("root", superuser=True))) == {other, own}
+
+
+def test_only_managed_campaigns_are_listed():
+    campaign, other = make_campaign(), make_campaign()
+    ada, viewer = make_annotator(campaign), make_annotator(campaign)
+    viewer.role = Membership.Role.VIEWER
+    viewer.save()
+    assert list(permissions.visible_campaigns(campaign.created_by)) == [campaign]
+    assert not permissions.visible_campaigns(ada.user).exists()
+    assert not permissions.visible_campaigns(viewer.user).exists()
+    assert set(permissions.visible_campaigns(make_user(superuser=True))) == {campaign, other}
+
+
+def test_a_job_is_seen_by_the_user_who_requested_it_and_by_managers_of_its_collection():
+    manager, ada = make_user("mia"), make_user("ada")
+    collection = make_collection(slug="own", manager=manager)
+    own = Job.objects.create(kind="a job", created_by=ada)
+    of_collection = Job.objects.create(kind="a job", collection=collection)
+    assert list(visible_jobs(ada)) == [own]
+    assert list(visible_jobs(manager)) == [of_collection]
+    assert not visible_jobs(AnonymousUser()).exists()
+    assert set(visible_jobs(make_user("root", superuser=True))) == {own, of_collection}
+
+
+@pytest.mark.parametrize(
+    ("judging", "changes", "sufficient"),
+    [
+        (True, True, ["judge"]),
+        (True, False, ["read", "judge", "manage"]),
+        (False, True, ["manage"]),
+        (False, False, ["read", "manage"]),
+    ],
+)
+def test_scopes_of_a_token_permit_requests(judging, changes, sufficient):
+    assert sufficient_scopes("read judge manage", judging=judging, changes=changes) == sufficient

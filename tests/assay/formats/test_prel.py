@@ -36,13 +36,16 @@ def test_what_is_written_reads_back_and_is_the_same_bytes(tmp_path: Path) -> Non
 
 
 def test_every_mistake_is_told_with_its_line(tmp_path: Path) -> None:
-    (tmp_path / "bad.prel").write_text("1 0 a low 1\n1 0 a 1\n1 0 a low 0\n1 0 b low x\n")
+    (tmp_path / "bad.prel").write_text(
+        "1 0 a low 1\n1 0 a 1\n1 0 a low 0\n1 0 b low x\n1 0 c low 1 more\n"
+    )
     with pytest.raises(FormatError) as error:
         read_prel(tmp_path / "bad.prel")
-    assert [line.split(":")[1] for line in error.value.lines()] == ["2", "3", "4"]
+    assert [line.split(":")[1] for line in error.value.lines()] == ["2", "3", "4", "5"]
     assert "plain qrels have 4 columns" in error.value.lines()[0]
     assert "first in line 1" in error.value.lines()[1]
     assert "'x' is not a grade" in error.value.lines()[2]
+    assert "6 columns" in error.value.lines()[3]
 
 
 @pytest.mark.parametrize("grade", ["1_0", "١", "1.5", "1e0", "0x1", "99999999999"])

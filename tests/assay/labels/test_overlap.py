@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.labels.overlap import count_label_overlap
+from assay.labels.overlap import count_label_overlap, find_contradictions
 from assay.measures.packing import TopicDocumentPairs
 from tests.assay.comparison.rankings_by_hand import Grades, qrels_of
 
@@ -28,6 +28,16 @@ def test_shares_and_counts_worked_by_hand() -> None:
         "clicked_only": 3,
         "contradicting": 1,
     }
+
+
+def test_pairs_with_judgements_and_clicks_of_different_sides_are_listed() -> None:
+    judged = qrels_of({"1": {"a": 1, "b": 0, "c": 1, "d": 1}})
+    clicks = qrels_of({"1": {"a": 1, "b": 1, "c": 0, "d": -1}})
+    assert find_contradictions(judged, clicks) == [("1", "b", 0, 1), ("1", "c", 1, 0)]
+    assert find_contradictions(judged, clicks, min_relevant=2) == [
+        ("1", "a", 1, 1),
+        ("1", "b", 0, 1),
+    ]
 
 
 def test_the_threshold_moves_judgements_from_relevant_to_irrelevant() -> None:

@@ -200,3 +200,11 @@ def test_names_that_make_no_sense_are_refused(name: str, why: str) -> None:
 
 def test_a_name_is_read_back() -> None:
     assert [str(parse_measure(name)) for name in NAMES] == NAMES
+
+
+def test_infap_below_a_document_that_was_not_sampled_expects_half_of_it_to_be_relevant() -> None:
+    """By hand: at rank 2, one pooled document above, none of its kind judged, of which the share
+    (0 + e) / (0 + 2e) = 1/2 is relevant: (1 + 1/2) / 2."""
+    qrels = qrels_columns({"1": {"a": -1, "b": 1}})
+    run = run_columns("run", {"1": {"a": 2.0, "b": 1.0}})
+    assert evaluate(run, qrels, "infAP").values[0, 0] == pytest.approx(0.75)
