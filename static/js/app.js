@@ -1,6 +1,7 @@
-// Scripts of every page: appearance, dialogs, menus, copying, local times, sortable tables and
-// invalid fields.
+// Scripts of every page: appearance, dialogs, menus, copying, local times, sortable tables, long
+// lists on phones and invalid fields.
 
+import { shortenLists } from "./short_lists.js";
 import { sortable } from "./sort.js";
 import { locale, t } from "./words.js";
 
@@ -181,3 +182,6 @@ here?.parentElement.scrollTo({
     (here.parentElement.clientWidth - here.offsetWidth) / 2 -
     here.parentElement.offsetLeft,
 });
+
+shortenLists();
+document.addEventListener("htmx:afterSettle", shortenLists);

@@ -12,6 +12,8 @@ from django.core.files.base import ContentFile
 from django.utils import timezone
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from annotation.core.audit_actions import AuditAction
+from annotation.services.audit import record_event
 from annotation.services.campaigns.pairs import set_pair_kind
 from pooling.models import Run
 from pooling.platform.jobs import run_job
@@ -45,6 +47,30 @@ def test_words_in_pictures_have_11_pixels_and_the_page_does_not_scroll_sideways(
     assert min(one["pixels"] for one in shown) >= 11
     assert max(one["scrolled"] for one in shown) <= 1
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_long_list_is_shortened_on_a_phone_until_the_reader_asks_for_more(
+    signed_in_page: Callable[..., Page],
+) -> None:
+    campaign = make_campaign(n_topics=1, n_documents=1)
+    manager = campaign.memberships.get(role="manager").user
+    for _ in range(40):
+        record_event(campaign, manager, AuditAction.OPENED, campaign.name)
+    page = signed_in_page(manager, viewport=PHONE)
+    page.goto(f"/campaigns/{campaign.slug}/audit/")
+    rows = page.locator("table.card-rows tbody tr")
+    assert rows.count() >= 40
+    more = page.get_by_role("button", name="Show more")
+    expect(more).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollHeight") <= 3000
+    expect(rows.last).to_be_hidden()
+    more.click()
+    expect(rows.last).to_be_visible()
+    expect(more).to_have_count(0)
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.reload()
+    expect(rows.last).to_be_visible()
+    expect(more).to_have_count(0)
 
 
 def test_a_list_is_a_card_a_row_on_a_phone_and_still_sorted(
