@@ -83,7 +83,6 @@ def new(request: SignedInRequest) -> HttpResponse:
             request.session.pop(KEPT_KEY, None)
             if taken is not None:
                 messages.info(request, taken.sentence())
-                warn_of_single_key(request, campaign)
             return redirect("campaign", campaign.slug)
     context = {
         "form": form,

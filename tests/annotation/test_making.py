@@ -194,6 +194,17 @@ def test_what_is_missing_is_said_and_nothing_is_made(maker, collection, given, s
     assert not Campaign.objects.exists()
 
 
+def test_while_the_chosen_pool_is_built_the_page_asks_again(maker, collection) -> None:
+    pool = make_pool(collection)
+    waits = "The pool is being built…"
+    assert waits not in client_of(maker).get(f"/campaigns/new?pool={pool.pk}").content.decode()
+    pool.n_pairs = 0
+    pool.save()
+    page = client_of(maker).get(f"/campaigns/new?pool={pool.pk}").content.decode()
+    assert waits in page
+    assert 'hx-select-oob="#cost,#examples,#parts"' in page[page.index('id="cost"') :]
+
+
 def test_a_pool_of_another_collection_is_refused(maker, collection) -> None:
     other = make_pool(make_collection(manager=maker))
     answer = client_of(maker).post("/campaigns/new", asked(collection, pool=other.pk))
