@@ -150,7 +150,10 @@ def _speed_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
 def _agreement_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
     if p.n_shared < MIN_PAIRS or np.isnan(p.high) or not p.below_others:
         return []
-    evidence = f"kappa {p.kappa:.2f} with the others on {p.n_shared} pairs, clearly below their usual kappa"
+    evidence = (
+        f"kappa {p.kappa:.2f} with the others on {p.n_shared} pairs (over pairs, 95% CI "
+        f"{p.low:.2f} to {p.high:.2f}), clearly below their usual kappa"
+    )
     if p.high < 0:
         return [
             AnnotatorFlag(

@@ -36,6 +36,7 @@ from assay.charts.bars import bar_chart, stacked_bar_chart
 from assay.charts.matrices import matrix_chart
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
+from assay.labels.agreement.alpha import krippendorff_alpha
 from assay.labels.agreement.annotators import compute_exclusion_effect
 from pooling.permissions import SignedInRequest
 from pooling.platform.page_files import render_page
@@ -111,13 +112,21 @@ def describe_person(
 ) -> dict[str, Any]:
     """Return the data of analysis/_person_summary.html.
 
-    at_stake: labels that would be missing or different without the annotator. disagreements: the
-    largest MAX_DISAGREEMENTS.
+    at_stake: labels that would be missing or different without the annotator. alphas: ordinal alpha
+    of all judgements, and without the annotator, NaN if undefined. disagreements: the largest
+    MAX_DISAGREEMENTS.
     """
     name = person.membership.pseudonym
     table = live.table(campaign.grades.size)
     effect = live.derived(
         ("exclusion effect", name), lambda: compute_exclusion_effect(table, [name])
+    )
+    alphas = live.derived(
+        ("alpha without", name),
+        lambda: [
+            krippendorff_alpha(one.table.counts, level="ordinal")
+            for one in (effect.before, effect.after)
+        ],
     )
     differences = annotator_differences(campaign, live, name)
     largest = differences[:MAX_DISAGREEMENTS]
@@ -127,6 +136,7 @@ def describe_person(
         "name": account_name(person.membership),
         "part": annotator_quotas([person.membership])[0],
         "signs": sort_flags(person.flags),
+        "alphas": None if person.n != person.n_kept or any(map(math.isnan, alphas)) else alphas,
         "at_stake": len(effect.without_label) + len(effect.changes),
         "n_differences": len(differences),
         "disagreements": largest,

@@ -111,6 +111,11 @@ def test_the_page_says_who_needs_review_and_why(campaign):
     assert reviewed[0] == names["contrarian"]
     assert shown(bad)[: len(reviewed)] == reviewed
     assert f"{names['contrarian']}: against the others." in text_of(page)
+    person = manager_of(bad).get(f"{address(bad)}{names['contrarian']}/")
+    now, without = person.context["alphas"]
+    assert without > now, "they grade in reverse"
+    said = " ".join(text_of(person).split())
+    assert f"Alpha without {names['contrarian']}: {without:.2f} , {now:.2f} now." in said
 
 
 def test_a_panel_shows_one_annotator_next_to_the_list_and_actions_return_to_it(campaign):
