@@ -193,8 +193,15 @@ function ready(form) {
 for (const form of document.querySelectorAll("form[data-upload]")) ready(form);
 
 // A waiting file is listed in the table. Its card would repeat that and is removed before both are
-// painted.
+// painted. While files wait, finished cards follow below them, because they need no decision.
 document.addEventListener("htmx:afterSwap", () => {
-  for (const waiting of document.querySelectorAll("[data-waits]"))
+  const listed = document.querySelectorAll("[data-waits]");
+  for (const waiting of listed)
     document.getElementById(`job-${waiting.dataset.waits}`)?.remove();
+  if (!listed.length) return;
+  const place = document.getElementById("waiting");
+  for (const card of document.querySelectorAll(
+    "[data-activity-list] > .job:not([hx-get])",
+  ))
+    place.after(card);
 });
