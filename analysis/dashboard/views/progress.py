@@ -188,7 +188,9 @@ def burn_up_chart(
     ahead = now.forecast
     expected = None if ended else ahead.expected
     if expected is not None:
-        series.append(_forecast_line(now, expected, ahead.early, ahead.late))
+        due = campaign.deadline.timestamp() if campaign.deadline else expected
+        until = max(expected, due if ahead.late is None else min(ahead.late, due))
+        series.append(_forecast_line(now, expected, ahead.early, ahead.late, until=until))
     vertical = [(campaign.deadline.timestamp(), _("deadline"))] if campaign.deadline else []
     picture = line_chart(
         series,
@@ -209,20 +211,26 @@ def burn_up_chart(
 
 
 def _forecast_line(
-    now: selectors.CampaignProgress, expected: float, early: float | None, late: float | None
+    now: selectors.CampaignProgress,
+    expected: float,
+    early: float | None,
+    late: float | None,
+    *,
+    until: float,
 ) -> Line:
-    """Return straight lines from now to the number needed. The interval lies between the early and
-    the late end."""
+    """Return straight lines from now to the number needed, where they stay until `until`. The
+    interval lies between the early and the late end. until: at least `expected`."""
     here, left = now.moment.timestamp(), now.needed - now.counted
-    at = np.linspace(here, expected, 20)
-    middle = [(float(t), now.counted + left * (t - here) / max(expected - here, 1)) for t in at]
+    at = np.unique([*np.linspace(here, until, 20), expected])
+
+    def rise(end: float | None) -> list[float]:
+        share = np.zeros(len(at)) if end is None else (at - here) / max(end - here, 1)
+        return (now.counted + left * np.minimum(share, 1)).tolist()  # type: ignore[no-any-return]
+
+    middle = list(zip(at.tolist(), rise(expected), strict=True))
     if early is None:
         return Line("forecast", middle)
-    low = [now.counted + (left * (t - here) / (late - here) if late else 0.0) for t in at]
-    high = [
-        min(float(now.needed), now.counted + left * (t - here) / max(early - here, 1)) for t in at
-    ]
-    return Line("forecast", middle, low=low, high=high)
+    return Line("forecast", middle, low=rise(late), high=rise(early))
 
 
 def _day_ticks(first: float, last: float) -> list[float]:

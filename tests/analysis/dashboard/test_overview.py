@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.test import Client
@@ -13,6 +14,7 @@ from analysis.dashboard.checklists import ChecklistStep, list_finish_steps
 from analysis.dashboard.home_summary import get_home_figures
 from analysis.dashboard.progress import compute_progress
 from analysis.dashboard.to_do_list import ToDoAction, ToDoItem, ToDoKind
+from analysis.dashboard.views.progress import _forecast_line
 from annotation.core.audit_actions import AuditAction
 from annotation.core.presets import guidelines_text
 from annotation.models import Campaign, Invitation
@@ -184,3 +186,18 @@ class TestClosed:
         text = text_of(manager_of(made).get(f"/campaigns/{made.slug}/"))
         assert "Closed with 25% judged. The first rank is not complete." in text
         assert "3 judgements are missing." in text
+
+
+def test_the_forecast_of_the_chart_shows_its_whole_interval_up_to_the_deadline():
+    """From 100 of 200 at hour 0, to be complete at hour 10, at the earliest at 5, at the latest at
+    40, with the deadline at hour 20: at hour 20, half of the missing are made at the slowest pace."""
+    hour = 3600.0
+    now = SimpleNamespace(moment=datetime.fromtimestamp(0, UTC), needed=200, counted=100)
+    line = _forecast_line(now, 10 * hour, 5 * hour, 40 * hour, until=20 * hour)
+    at = {
+        x / hour: (y, low, high)
+        for (x, y), low, high in zip(line.points, line.low, line.high, strict=True)
+    }
+    assert at[0.0] == (100, 100, 100)
+    assert at[10.0] == pytest.approx((200, 125, 200))
+    assert at[20.0] == pytest.approx((200, 150, 200))
