@@ -21,7 +21,13 @@ from typing import Any
 from analysis.studies.macros import render_macros, render_words
 from analysis.studies.report import render_html, render_markdown
 from analysis.studies.settings import ONE_COLUMN, TWO_COLUMN
-from analysis.studies.study_creation import COLUMN_INCHES, TEXT_INCHES, MadePart, MadeStudy
+from analysis.studies.study_creation import (
+    COLUMN_INCHES,
+    TEXT_INCHES,
+    MadePart,
+    MadeStudy,
+    fits_page,
+)
 from assay.charts.pgf import render_pgf
 from assay.charts.print_files import EmptyFigure, render_files
 from assay.cli.base import BadInput, to_json_types
@@ -160,13 +166,14 @@ def _write_part(
                     figure.picture, titled=False, inches=TEXT_INCHES, font=font
                 ).items()
             }
-            column = render_files(
-                figure.picture, titled=False, inches=COLUMN_INCHES, kinds=("pdf",), font=font
-            )
-            files[f"figures/{figure.key}-column.pdf"] = column["pdf"]
-            for suffix, inches in (("", TEXT_INCHES), ("-column", COLUMN_INCHES)):
-                pgf = render_pgf(figure.picture, inches=inches)
-                files[f"figures/{figure.key}{suffix}.pgf"] = pgf
+            files[f"figures/{figure.key}.pgf"] = render_pgf(figure.picture, inches=TEXT_INCHES)
+            if fits_page(figure, COLUMN_INCHES):
+                column = render_files(
+                    figure.picture, titled=False, inches=COLUMN_INCHES, kinds=("pdf",), font=font
+                )
+                files[f"figures/{figure.key}-column.pdf"] = column["pdf"]
+                pgf = render_pgf(figure.picture, inches=COLUMN_INCHES)
+                files[f"figures/{figure.key}-column.pgf"] = pgf
         except EmptyFigure:
             continue  # the report gives the reason why the figure is missing
         numbers = figure.picture.table(figure.key)

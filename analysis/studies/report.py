@@ -10,7 +10,7 @@ from analysis.studies.study import MAX_SHOWN, Figure
 from analysis.studies.study_creation import MadePart, MadeStudy
 from assay.charts.print_files import EmptyFigure, figure_parts, render_css
 from assay.markdown import escape_line
-from assay.number_words import format_minus
+from assay.number_words import format_count, format_minus
 from assay.tabular import Table
 
 STYLE_SHEET = """
@@ -57,6 +57,7 @@ def render_html(made: MadeStudy) -> str:
         else []
     )
     body += [_left_out_html(made)] if made.left_out else []
+    body.append(_contents_html(made))
     for one in made.parts:
         body.append(f'<section id="{escape(one.part.name)}"><h2>{escape(one.part.title)}</h2>')
         body += [_paragraph_html(words) for words in one.section.words]
@@ -71,7 +72,9 @@ def render_html(made: MadeStudy) -> str:
             else []
         )
         body.append("</section>")
-    body.append("<section><h2>How this was made</h2>" + _about_html(made) + "</section>")
+    body.append(
+        f'<section id="{ABOUT_ID}"><h2>How this was made</h2>' + _about_html(made) + "</section>"
+    )
     head = (
         f'<meta charset="utf-8"><meta name="viewport" '
         f'content="width=device-width"><title>{escape(made.title)}</title>'
@@ -81,6 +84,27 @@ def render_html(made: MadeStudy) -> str:
         + "\n".join(body)
     )
     return renumber_ids(page) + "\n</main></body></html>\n"
+
+
+ABOUT_ID = "about-this-report"
+
+
+def _contents_html(made: MadeStudy) -> str:
+    """Return links to the parts, with the tables and figures of each."""
+    items = []
+    for one in made.parts:
+        tables = [(f"t-{table.key}", table.title) for table in one.section.tables]
+        figures = [(f"f-{figure.key}", figure.caption) for figure in one.section.figures]
+        inside = "".join(
+            f'<li><a href="#{escape(key)}">{escape(title)}</a></li>'
+            for key, title in [*tables, *figures]
+        )
+        counts = f"{format_count(len(tables), 'table')}, {format_count(len(figures), 'figure')}"
+        more = f"<details><summary>{counts}</summary><ul>{inside}</ul></details>" if inside else ""
+        title = f'<a href="#{escape(one.part.name)}">{escape(one.part.title)}</a>'
+        items.append(f"<li>{title}{more}</li>")
+    items.append(f'<li><a href="#{ABOUT_ID}">How this was made</a></li>')
+    return f'<nav aria-labelledby="contents"><h2 id="contents">Contents</h2><ul>{"".join(items)}</ul></nav>'
 
 
 def _render_data(one: MadePart) -> str:
@@ -176,12 +200,13 @@ def _figure_html(figure: Figure) -> str:
     try:
         figure_parts(figure.picture)
     except EmptyFigure:
-        return figure.picture
+        return f'<div id="f-{figure.key}">{figure.picture}</div>'
     links = ", ".join(
         f'<a href="figures/{figure.key}.{kind}">{kind}</a>'
         for kind in ("pdf", "svg", "png", "pgf", "tex", "csv")
     )
-    return f'{figure.picture}<p class="files">figures/{figure.key}: {links}</p>'
+    files = f'<p class="files">figures/{figure.key}: {links}</p>'
+    return f'<div id="f-{figure.key}">{figure.picture}{files}</div>'
 
 
 def _about_html(made: MadeStudy) -> str:

@@ -200,14 +200,14 @@ def histogram_chart(
                         class_="g3 bar",
                     )
                 )
-        for row, (value, name) in enumerate(vertical):
-            x, last = across(value), first + sum(named[: row + 1]) - 6
+        lasts = [first + sum(named[: row + 1]) - 6 for row in range(len(named))]
+        for (value, _), last, tall in zip(vertical, lasts, named, strict=True):
+            x = across(value)
             parts.append(
-                svg_element(
-                    "line", x1=x, x2=x, y1=last - named[row] + 6, y2=bottom, class_="reference"
-                )
+                svg_element("line", x1=x, x2=x, y1=last - tall + 6, y2=bottom, class_="reference")
             )
-            parts.append(draw_reference_label(name, x=x, last=last, width=width))
+        for (value, name), last in zip(vertical, lasts, strict=True):
+            parts.append(_draw_plated_label(name, across(value), last, width))
         return svg_drawing(
             width,
             bottom + 44 + extra_label_height(x_label, width),
@@ -221,6 +221,17 @@ def histogram_chart(
         for low, high, n in zip(edges, edges[1:], counts, strict=False)
     ]
     return figure_html(draw_both_widths(draw), caption=caption, header=[x_label, unit], rows=rows)
+
+
+def _draw_plated_label(name: str, x: float, last: float, width: float) -> str:
+    """Draw the name of a reference line over a plate, which keeps other lines out of it."""
+    lines = wrap_reference_label(name, x=x, width=width)
+    wide, tall = max(map(text_width, lines)), LINE_HEIGHT * len(lines)
+    start = x - 5 - wide if x > width / 2 else x + 2
+    plate = svg_element(
+        "rect", x=start, y=last + 3 - tall, width=wide + 3, height=tall, class_="plate solid"
+    )
+    return plate + draw_reference_label(name, x=x, last=last, width=width)
 
 
 def stacked_bar_chart(

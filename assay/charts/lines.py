@@ -106,8 +106,9 @@ def line_chart(
                 top=top,
                 bottom=bottom,
                 label=x_label,
-                at=list(ticks) if dates else x_at,
-                form=ticks.__getitem__ if dates else x_form,
+                at=x_at,
+                form=x_form,
+                ticks=ticks,
                 width=width,
             ),
         ]

@@ -301,8 +301,8 @@ def scatter_chart(
                 top=top,
                 bottom=bottom,
                 label=x_label,
-                at=list(ticks) if dates else None,
-                form=ticks.__getitem__ if dates else x_form,
+                form=x_form,
+                ticks=ticks,
                 width=width,
             ),
         ]
@@ -386,13 +386,14 @@ def conditions_chart(
     styles: Sequence[int],
     caption: str,
     x_label: str,
+    row_label: str,
     what: str,
     form: Callable[[float], str] = format_number,
 ) -> Picture:
-    """Draw the same intervals under several conditions, one row per condition.
+    """Draw several intervals in each row, distinguished by colour and shape.
 
-    rows: (condition, one interval per series, of the same names in each row). styles: number from 1
-    of the colour of each series. what: the series in the data table.
+    rows: (name, one interval per series, of the same names in each row). styles: number from 1 of
+    the colour of each series. row_label, what: rows and series in the data table.
     """
     shown = [one for _, intervals in rows for one in intervals if one.value is not None]
     if not shown:
@@ -440,7 +441,7 @@ def conditions_chart(
                 parts.append(
                     _draw_mark(scale(one.value), y, style - 1, f"{one.name}: {form(one.value)}")
                 )
-        described = f"{len(rows)} conditions, values from {form(min(seen))} to {form(max(seen))}."
+        described = f"{len(rows)} rows, values from {form(min(seen))} to {form(max(seen))}."
         return svg_drawing(
             width,
             bottom + 44 + extra_label_height(x_label, width),
@@ -455,7 +456,7 @@ def conditions_chart(
     return figure_html(
         draw_both_widths(draw),
         caption=caption,
-        header=["condition", what, x_label, "low", "high"],
+        header=[row_label, what, x_label, "low", "high"],
         rows=numbers,
         key=_marks_legend(
             {style - 1: one.name for style, one in zip(styles, rows[0][1], strict=True)}

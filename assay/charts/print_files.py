@@ -57,8 +57,8 @@ BOLD_FACTOR = 1.2
 """Width of a bold letter relative to a regular one."""
 NARROW_INCHES = 4.0
 """Maximum width at which the narrow form of a chart is drawn."""
-MAX_INCHES = 9.0
-"""Maximum height of a figure, if closer rows can achieve it."""
+MAX_INCHES = 8.5
+"""Maximum height of a figure, where closer rows can achieve it. With its caption it fits a page."""
 DPI = 300
 EMPTY_METADATA: dict[str, dict[str, Any]] = {
     "pdf": {"CreationDate": None, "ModDate": None, "Creator": "Assay", "Producer": None},
@@ -396,6 +396,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "value": {"fill": INK},
     "apart": {"fill": "#c9d1db"},
     "plate": {"fill": PAPER, "opacity": 0.82},
+    "solid": {"opacity": 1.0},
     "thin": {"width": 1.0, "dashes": (2, 3)},
     "reference": {"stroke": SOFT, "dashes": (4, 3)},
     "band": {"opacity": 0.18},

@@ -6,7 +6,7 @@ from __future__ import annotations
 import calendar
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache
@@ -422,11 +422,12 @@ def draw_bottom_axis(
     label: str = "",
     at: Sequence[float] | None = None,
     form: Callable[[float], str] = lambda v: format_number(v),
+    ticks: Mapping[float, str] | None = None,
     width: float = WIDTH,
     whole: bool = False,
 ) -> str:
     """Draw a horizontal axis with its values below. Of labels that would overlap, the later one is
-    left out. width: of the picture."""
+    left out. ticks: labels by value, as they are. width: of the picture."""
     parts = [
         svg_element(
             "line", x1=scale.start - 8, x2=scale.end + 8, y1=bottom, y2=bottom, class_="axis"
@@ -438,7 +439,8 @@ def draw_bottom_axis(
         if at is None
         else at
     )
-    for tick, words in zip(at, tick_labels(at, form), strict=True):
+    labels = ticks or dict(zip(at, tick_labels(at, form), strict=True))
+    for tick, words in labels.items():
         x = scale(tick)
         parts.append(svg_element("line", x1=x, x2=x, y1=bottom, y2=bottom + 4, class_="axis"))
         centre, half = clamp_centre(x, words, width), CHARACTER_WIDTH * len(words) / 2

@@ -258,6 +258,7 @@ def key_runs_chart(
             styles=[colour or left.pop(0) for colour in colours],
             caption=caption,
             x_label="rank (1 is the best)",
+            row_label="condition",
             what="run",
         ),
     )

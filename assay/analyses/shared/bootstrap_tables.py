@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from assay.analyses.shared.pictures import MAX_RUNS, number_name, numbering_key
 from assay.analyses.shared.score_tables import result_conditions
 from assay.charts.matrices import matrix_chart
-from assay.charts.points import DrawnInterval, interval_chart
+from assay.charts.points import DrawnInterval, conditions_chart, interval_chart
 from assay.charts.svg import Picture
 from assay.comparison.bootstrap_sentences import (
     LABEL_NOISE_CAVEAT,
@@ -20,6 +20,11 @@ from assay.comparison.bootstrap_sentences import (
 from assay.number_words import format_count
 from assay.results import Values
 from assay.tabular import Cell, Table, format_rank
+
+MAX_CONDITIONS = 6
+"""Number of conditions that colours and shapes distinguish."""
+CONDITIONS_HEIGHT = 640.0
+"""Pixels for the rows of the chart of conditions, which is then less than a page high."""
 
 
 def tables(result: Values) -> list[Table]:
@@ -141,7 +146,9 @@ def pictures(result: Values) -> list[Picture]:
                 written=len(tags) <= 14,
             )
         )
-    if len(conditions) > 1:
+    if 1 < len(conditions) <= MAX_CONDITIONS:
+        drawn.insert(0, _conditions_picture(conditions))
+    elif len(conditions) > 1:
         rows = [DrawnInterval(*row) for row in side_by_side(conditions, 30 * len(conditions))]
         caption = f"Expected ranks by condition (95% CI){numbering_key(list(conditions))}"
         drawn.insert(
@@ -151,6 +158,36 @@ def pictures(result: Values) -> list[Picture]:
             ),
         )
     return drawn
+
+
+def _conditions_picture(conditions: Mapping[str, Values]) -> Picture:
+    """Draw the ranks of the first runs, with one interval per condition."""
+    most = int(CONDITIONS_HEIGHT / (11 * len(conditions) + 8))
+    tags = sort_by_expected_rank(next(iter(conditions.values())))
+    caption = "Expected ranks by condition (95% CI)"
+    if len(tags) > most:
+        caption += f"; the first {most} of {len(tags)} runs"
+    return conditions_chart(
+        [
+            (
+                tag,
+                [
+                    DrawnInterval(
+                        name,
+                        one["expected_rank"].get(tag),
+                        *one.get("rank_interval", {}).get(tag, (None, None)),
+                    )
+                    for name, one in conditions.items()
+                ],
+            )
+            for tag in tags[:most]
+        ],
+        styles=range(1, len(conditions) + 1),
+        caption=caption,
+        x_label="rank (1 is the best)",
+        row_label="run",
+        what="condition",
+    )
 
 
 def side_by_side(

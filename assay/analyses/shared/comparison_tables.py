@@ -19,7 +19,7 @@ from assay.comparison.verdict_sentences import describe_constant, make_groups_co
 from assay.results import Values
 from assay.tabular import Cell, Table
 
-MAX_PAIRS = 30
+MAX_PAIRS = 20
 """Maximum number of rows of a chart. The table has all."""
 TEST_COLUMNS = (
     ("t", "t p"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import stat
 import subprocess
 from bisect import bisect_left
@@ -590,6 +591,19 @@ def test_a_font_of_figures_that_is_not_installed_is_said(
     assert said in (out / "report.html").read_text(encoding="utf-8")
 
 
+def test_a_figure_that_is_too_high_for_one_column_has_no_file_for_it(tmp_path: Path) -> None:
+    """Twenty-eight differences have 40 pixels each below their names in one column."""
+    runs = {f"a-run-with-a-long-name-{k}": RUNS["good"].replace("good", f"r{k}") for k in range(8)}
+    names = ", ".join(f'"{name}.txt"' for name in runs)
+    systems = "\n".join(f'"{name}.txt" = "{name} {name}"' for name in runs)
+    text = f'qrels = "qrels.txt"\nruns = [{names}]\nmeasures = "RR"\n[systems]\n{systems}\n'
+    out = study_of(tmp_path, "comparison", text, qrels=QRELS, **runs)
+    assert (out / "figures" / "differences-RR.pdf").exists()
+    assert not (out / "figures" / "differences-RR-column.pdf").exists()
+    said = "The figure differences-RR would be higher than 8.5 inches in one column"
+    assert any(warning.startswith(said) for warning in about(out)["warnings"])
+
+
 def test_systems_have_the_names_of_the_toml_file_or_of_their_files_if_tags_clash(
     tmp_path: Path,
 ) -> None:
@@ -642,6 +656,14 @@ mixed = { group = "First stage" }
         "Good run",
         "mixed",
     }
+
+
+def test_the_report_begins_with_its_contents(tmp_path: Path) -> None:
+    page = (made(tmp_path) / "report.html").read_text(encoding="utf-8")
+    links = re.findall(r'<a href="#([^"]+)">', page[: page.index("</nav>")])
+    assert links[:2] == ["scores", "t-scores"]
+    assert {"ranks", "f-ranks", "about-this-report"} <= set(links)
+    assert all(page.count(f'id="{link}"') == 1 for link in links)
 
 
 def test_runs_that_made_the_pool_are_marked_by_their_names(tmp_path: Path) -> None:

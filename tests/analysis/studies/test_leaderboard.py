@@ -205,7 +205,9 @@ def test_key_runs_of_figure_4_have_their_colours_and_short_names(tmp_path: Path)
     out = study_of(tmp_path, "leaderboard", f"{key}{TOML}{systems}", **files)
     assert [row[1] for row in drawn(out, "figure-4")[1:3]] == ["W", "B"]
     page = (out / "report.html").read_text(encoding="utf-8")
-    figure = page[page.index("Expected rank of key runs") : page.index(">figures/figure-4: ")]
+    figure = page[
+        page.index("<figcaption>Expected rank of key runs") : page.index(">figures/figure-4: ")
+    ]
     legend = re.findall(r'class="(s\d)"/></svg> (\w)</li>', figure)
     assert legend == [("s1", "B"), ("s4", "W")]
     problem = refusal(

@@ -136,6 +136,12 @@ def test_dates_have_ticks_at_the_beginnings_of_months_or_years() -> None:
     assert labels("2019-03-05", "2023-02-01") == ["2020", "2021", "2022", "2023"]
     assert labels("2020-01-01", "2020-12-31", 4) == ["2020-01", "2020-04", "2020-07", "2020-10"]
     assert labels("2021-01-01", "2021-01-10", 5) == [f"2021-01-0{day}" for day in (1, 3, 5, 7, 9)]
+    days = [float(date(2019 + k, 3, 5).toordinal()) for k in range(5)]
+    line = lines.Line("one", [(day, 0.5) for day in days])
+    figure = lines.line_chart([line], caption="c", x_label="x", y_label="y", dates=True)
+    texts = [text.text for text in usual(figure).iter(f"{SVG}text")]
+    assert [text for text in texts if text and text.startswith("20")] == ["2020", "2022"]
+    assert "2019-03-05" in figure  # in the data table
 
 
 def test_points_have_their_shapes_in_the_legend_and_labels_that_meet_nothing() -> None:
@@ -177,7 +183,9 @@ def test_conditions_have_a_row_each_with_one_interval_per_series() -> None:
         )
         for name, value in (("easy", 2.0), ("hard", 3.0))
     ]
-    figure = points.conditions_chart(rows, styles=[2, 1], caption="c", x_label="rank", what="run")
+    figure = points.conditions_chart(
+        rows, styles=[2, 1], caption="c", x_label="rank", row_label="condition", what="run"
+    )
     root = usual(figure)
     squares = [one for one in root.iter(f"{SVG}rect") if one.get("height") == "9"]
     lines_drawn = [one for one in root.iter(f"{SVG}rect") if one.get("height") == "2"]

@@ -59,7 +59,7 @@ def test_every_picture_is_typeset_within_its_width(tmp_path: Path) -> None:
 def test_high_figures_are_set_closer_down_to_the_usual_distances(
     n: int, close: bool | None
 ) -> None:
-    """Rows of 24 pixels: 30 are 9.8 inches high at 80 pixels per inch, 60 over 9 even at 100."""
+    """Rows of 24 pixels: 30 are 9.8 inches high at 80 pixels per inch, 60 over 14 even at 100."""
     rows = [points.DrawnInterval(f"r{k}", 0.5, 0.4, 0.6) for k in range(n)]
     figure = points.interval_chart(rows, caption="c", x_label="x", what="run")
     layout = lay_out_figure(figure, 7.0)
