@@ -216,9 +216,9 @@ def unpooled_run(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, 
     runs = dict(zip(files.tags, files.runs, strict=True))
     late, against = options.get("late") or next(iter(runs), ""), options.get("against", "")
     if late not in runs:
-        raise NotComputable("the unpooled run is not among the selected runs")
+        raise NotComputable(f"the unpooled run {late} is not among the selected runs")
     if against and (against == late or against not in runs):
-        raise NotComputable(f"{against} is not another selected run")
+        raise NotComputable(f"{against} must be another one of the selected runs")
     given: dict[str, Any] = {"qrels": files.qrels[0][1], "run": runs[late]}
     if TOP_UP_FILE.name in files.others:
         given["topped_up"] = [files.others[TOP_UP_FILE.name]]

@@ -41,7 +41,7 @@ class Options(JudgementOptions):
     rule: str = option(
         str(StoppingRule.PENALISED),
         "Dawid-Skene variant",
-        help="variant of dawid-skene",
+        help="variant of the method dawid-skene",
         choices=(
             (
                 str(StoppingRule.PENALISED),

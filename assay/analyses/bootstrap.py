@@ -242,7 +242,8 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         parser.add_argument(
             "--judgements",
             metavar="FILE",
-            help="judgements from which QRELS was made; also ranks the runs under resampled labels",
+            help="file of the judgements from which QRELS was made, to rank the runs under resampled "
+            "labels as well",
         )
         parser.add_argument(
             "--label-noise",
@@ -299,7 +300,9 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         ids = {text.split()[0] for _, text in iterate_lines(path) if text.strip()}
         unknown = ids - set(judged)
         if unknown == ids:
-            raise BadInput(f"{path}: none of its {format_count(len(ids), 'topic')} is in the qrels")
+            raise BadInput(
+                f"{path}: none of its {format_count(len(ids), 'topic')} is in the qrels; check the topic IDs"
+            )
         if unknown:
             self.warn(
                 f"{path}: {format_part(len(unknown), len(ids), 'topic', 'is', 'are')} not in the qrels"

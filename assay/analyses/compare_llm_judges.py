@@ -151,7 +151,7 @@ class Command(FileCommand):
         parser.add_argument(
             "--judgements",
             metavar="FILE",
-            help="file of single human judgements, for inter-annotator agreement",
+            help="file of single human judgements, to measure inter-annotator agreement",
         )
         parser.add_argument(
             "--related",
@@ -200,6 +200,8 @@ class Command(FileCommand):
         for text in given:
             name, path = parse_named_file(text)
             if name in labels:
-                raise BadInput(f"two LLM judges are called {name}; rename one, as in first={path}")
+                raise BadInput(
+                    f"two LLM judges are called {name}; rename one, for example first={path}"
+                )
             labels[name] = read_one_qrels(self, path, name, read=read_llm_qrels)
         return labels

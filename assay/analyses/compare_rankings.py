@@ -260,7 +260,7 @@ class Command(ByTopicGroup, CampaignCommand):
             metavar="NAME=FILE",
             action="append",
             default=[],
-            help="qrels under which the runs are ranked; give two or more, or with --campaign at "
+            help="qrels file under which the runs are ranked; give two or more, or with --campaign at "
             "least one",
         )
         add_topics_option(parser)

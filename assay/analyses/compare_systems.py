@@ -432,7 +432,7 @@ class Command(CampaignCommand):
             "--scores",
             action=InsteadOfFiles,
             metavar="FILE",
-            help="scores by topic (run measure topic value) instead of QRELS and RUN; all its "
+            help="file of scores by topic (run measure topic value), instead of QRELS and RUN; all its "
             "measures are compared",
         )
 

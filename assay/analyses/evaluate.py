@@ -183,7 +183,7 @@ class Command(ByTopicGroup, CampaignCommand):
             metavar="NAME=FILE",
             action="append",
             default=[],
-            help="additional qrels for the same runs",
+            help="additional qrels file for the same runs",
         )
         parser.add_argument(
             "--sampled",
@@ -221,7 +221,7 @@ class Command(ByTopicGroup, CampaignCommand):
         if sampled:
             files = dict(map(parse_named_file, [judged, *qrels]))
             if len(files) <= len(qrels):
-                raise BadInput("two pools have the same name; rename one, as in first=FILE")
+                raise BadInput("two pools have the same name; rename one, for example first=FILE")
             pools = {name: read_sampled_pool(self, path) for name, path in files.items()}
             return compute_sampled(pools, iterate_runs(self, runs, given), options, seed=seed)
         named = read_named_qrels(self, [judged, *qrels])

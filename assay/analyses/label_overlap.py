@@ -187,7 +187,7 @@ class Command(CampaignCommand):
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--judged", metavar="FILE", required=True, help="qrels of the judgements"
+            "--judged", metavar="FILE", required=True, help="qrels file of the judgements"
         )
         add_campaign_options(parser, labels="binary")
         parser.add_argument(
@@ -196,7 +196,7 @@ class Command(CampaignCommand):
             nargs="+",
             action="extend",
             required=True,
-            help="click-based qrels",
+            help="qrels files derived from clicks",
         )
         parser.add_argument(
             "--pool",

@@ -62,14 +62,14 @@ class Options(VerdictOptions):
     until: str = option(
         "",
         "Latest date",
-        help="date of the latest runs to include, such as 2021-04-30",
+        help="latest submission date of the runs to include, such as 2021-04-30",
         metavar="DATE",
         kind="date",
     )
     highlight: str = option(
         "",
         "Mark runs whose description contains",
-        help="word whose runs are marked, if it is in their description",
+        help="word in the description of the runs to mark",
         metavar="WORD",
     )
 

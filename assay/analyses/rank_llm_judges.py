@@ -180,7 +180,7 @@ class Command(FileCommand):
             action="append",
             default=[],
             metavar="NAME=QRELS",
-            help="labels of an LLM judge",
+            help="qrels file of an LLM judge's labels",
         )
         parser.add_argument(
             "--table",
@@ -208,7 +208,7 @@ class Command(FileCommand):
                 name, path = parse_named_file(text)
                 if name in labels:
                     raise BadInput(
-                        f"two LLM judges are called {name}; rename one, as in first={path}"
+                        f"two LLM judges are called {name}; rename one, for example first={path}"
                     )
                 labels[name] = read_one_qrels(self, path, name, read=read_llm_qrels)
         return compute(people, labels, Options.of(given), warn=self.warn)

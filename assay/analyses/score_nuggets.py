@@ -44,11 +44,13 @@ class Command(AnswerCommand):
     help = "Score generated answers by nuggets: vital and all, strict and with partial support."
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("nuggets", metavar="NUGGETS", help="nuggets by topic (JSON lines)")
+        parser.add_argument(
+            "nuggets", metavar="NUGGETS", help="file of nuggets by topic (JSON lines)"
+        )
         parser.add_argument(
             "labels",
             metavar="LABELS",
-            help="assignments: topic, system, nugget, assignment",
+            help="table of assignments: topic, system, nugget, assignment",
         )
         self.add_answer_options(parser)
 

@@ -45,14 +45,16 @@ def compute(
 
 
 class Command(AnswerCommand):
-    help = "Score generated answers by weighted rubrics: criteria met, and met at least partly."
+    help = "Score generated answers by weighted rubrics: criteria met, and criteria met at least partly."
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("rubrics", metavar="RUBRICS", help="criteria by topic (JSON lines)")
+        parser.add_argument(
+            "rubrics", metavar="RUBRICS", help="file of criteria by topic (JSON lines)"
+        )
         parser.add_argument(
             "labels",
             metavar="LABELS",
-            help="verdicts: topic, system, criterion, verdict",
+            help="table of verdicts: topic, system, criterion, verdict",
         )
         self.add_answer_options(parser)
 

@@ -62,11 +62,13 @@ class Command(AnswerCommand):
     help = "Score generated answers by citation support: weighted and hard precision and recall."
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("answers", nargs="+", metavar="ANSWERS", help="answers (JSON lines)")
+        parser.add_argument(
+            "answers", nargs="+", metavar="ANSWERS", help="files of answers (JSON lines)"
+        )
         parser.add_argument(
             "labels",
             metavar="LABELS",
-            help="labels of citations: topic, system, sentence, citation, label",
+            help="table of citation labels: topic, system, sentence, citation, label",
         )
         self.add_answer_options(parser)
 

@@ -56,7 +56,7 @@ def parse_shares(text: str) -> list[float]:
         fractions = []
     if not fractions or fractions[0] <= 0:
         raise ArgumentTypeError(
-            f"{text!r}: expected shares of the pool above 0, at most 1, as in 0.1,0.2,0.5"
+            f"{text!r} is not a list of shares above 0 and up to 1, such as 0.1,0.2,0.5"
         )
     return fractions
 
@@ -69,7 +69,7 @@ def parse_part(text: str) -> tuple[float, int]:
         share_and_most = 0.0, 0
     if not share_and_most[0] or not share_and_most[1]:
         raise ArgumentTypeError(
-            f"{text!r}: expected a share of the topics and a number of runs, as in 0.8,16"
+            f"{text!r} is not a share of the topics and a number of runs, such as 0.8,16"
         )
     return share_and_most
 
@@ -77,7 +77,7 @@ def parse_part(text: str) -> tuple[float, int]:
 @dataclass(frozen=True)
 class Options(RunReading):
     strategy: str = option(ordered.LEVEL_ORDER, "Pooling strategy", choices=tuple(ORDERS.items()))
-    depth: int = option(10, "Pool depth", least=1, metavar="K")
+    depth: int = option(10, "Pool depth", help="depth of the pool", least=1, metavar="K")
     budgets: list[float] = option(
         "0.1,0.2,0.3,0.5",
         "Budgets",
@@ -455,7 +455,7 @@ class Command(PiecewiseCommand):
     tables = staticmethod(tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("qrels", metavar="QRELS", help="complete judgements")
+        parser.add_argument("qrels", metavar="QRELS", help="qrels file of complete judgements")
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_options(parser, Options)
 

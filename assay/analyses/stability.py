@@ -55,7 +55,7 @@ FILTERED_NOTE = "runs are filtered to the documents drawn, not run again on them
 def parse_levels(text: str) -> tuple[Fraction, ...]:
     """Parse percentages, `first:last:step` or comma-separated, to exact fractions, for argparse."""
     wrong = ArgumentTypeError(
-        f"{text!r} is neither first:last:step nor a list of percentages from 0 to 100, as in 5:100:5 or 10,50,100"
+        f"{text!r} is neither first:last:step nor a list of percentages from 0 to 100, such as 5:100:5 or 10,50,100"
     )
     words = re.split("[:,]", text)
     if not all(re.fullmatch(r"\d+(\.\d+)?", word) for word in words) or (
@@ -264,7 +264,8 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         parser.add_argument(
             "--docids",
             metavar="FILE",
-            help="document IDs of the collection, one per line (default: those of runs and qrels)",
+            help="file of the collection's document IDs, one per line (default: the IDs in runs and "
+            "qrels)",
         )
         parser.add_argument(
             "--export",

@@ -173,7 +173,7 @@ class Command(CampaignCommand):
         parser.add_argument(
             "qrels",
             metavar="QRELS",
-            help="qrels judged so far, or the sampled pool in five columns with --sampled",
+            help="qrels file of the judgements so far, or with --sampled the file of the sampled pool in five columns",
         )
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)

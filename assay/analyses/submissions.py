@@ -42,7 +42,7 @@ class Options(CheckedOptions):
     private_condition: str = option(
         "",
         "Private condition",
-        help="condition that is private, with --ranks (default: the only one)",
+        help="name of the private condition in the file of --ranks (default: the only condition)",
         hint="As the report of expected ranks names it. Leave empty if it has only one.",
         metavar="NAME",
     )
@@ -81,7 +81,7 @@ def compute(
     ]
     if ranks is not None:
         if absent := [one.tag for one in submissions if one.tag not in ranks["expected_rank"]]:
-            warn(f"no ranks for {', '.join(absent[:5])}{' ...' if len(absent) > 5 else ''}")
+            warn(f"--ranks: no rank for {', '.join(absent[:5])}{' ...' if len(absent) > 5 else ''}")
         submissions = [
             replace(
                 one,
@@ -192,7 +192,7 @@ class Command(FileCommand):
             help="table of group and institution, with a header; groups of one institution count as one",
         )
         parser.add_argument(
-            "--score-column", metavar="NAME", help="header of the column of public scores"
+            "--score-column", metavar="NAME", help="header of the column with public scores"
         )
 
     def compute(

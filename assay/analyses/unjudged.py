@@ -308,7 +308,7 @@ class Command(CampaignCommand):
             nargs="+",
             metavar="RUN",
             default=[],
-            help="runs of the pool, to impute scores from documents that only one of them found",
+            help="run files of the pool, to impute scores from documents that only one of them found",
         )
         parser.add_argument(
             "--groups",
@@ -330,7 +330,7 @@ class Command(CampaignCommand):
             nargs="+",
             metavar="QRELS",
             default=[],
-            help="qrels of pools written by --top-up; the run is reported with and without them",
+            help="qrels files of pools written by --top-up; the run is reported with and without them",
         )
         add_options(parser, Options)
 

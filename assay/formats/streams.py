@@ -321,7 +321,7 @@ def iterate_blocks(
         if unfinished > max_line:
             at = line + sum(part.count(b"\n") for part in carry)
             raise FormatError.single(
-                name, at, f"a line of more than {max_line} bytes", "shorter lines"
+                name, at, "the line is too long", f"at most {max_line} bytes per line"
             )
         if waiting < size or unfinished == waiting:
             continue
@@ -376,7 +376,10 @@ def iterate_lines(
         for offset, raw in enumerate(block[:-1].split(b"\n")):
             if len(raw) > max_line:
                 raise FormatError.single(
-                    name, number + offset, f"a line of more than {max_line} bytes", "shorter lines"
+                    name,
+                    number + offset,
+                    "the line is too long",
+                    f"at most {max_line} bytes per line",
                 )
             yield number + offset, raw.decode("utf-8")
 
@@ -425,7 +428,7 @@ def read_json(stream: PeekableStream, called: str) -> Any:
     raw = stream.read_exactly(MAX_JSON_BYTES + 1)
     if len(raw) > MAX_JSON_BYTES:
         raise FormatError.single(
-            called, None, f"JSON of more than {MAX_JSON_BYTES} bytes", "a smaller file"
+            called, None, "the JSON file is too large", f"at most {MAX_JSON_BYTES} bytes"
         )
     try:
         return json.loads(raw.decode("utf-8-sig"))

@@ -218,7 +218,8 @@ def _merge_tops(
     if not 1 <= depth <= MAX_DEPTH:
         raise ValueError(f"depth {depth} must be between 1 and {MAX_DEPTH}")
     if len(set(tags)) != len(tags):
-        raise ValueError("two runs have the same tag")
+        twice = next(tag for k, tag in enumerate(tags) if tag in tags[:k])
+        raise ValueError(f"two runs have the tag {twice}")
     parts: list[RunTop | PooledPairs] = [*tops, *pools]
     # Topics in the order of their bytes, so that the shuffle does not depend on the order of runs.
     names = sorted(

@@ -13,7 +13,7 @@ from assay.number_words import format_count
 
 
 class Command(DatabaseCommand):
-    help = "Write hours and judgements of each annotator of a campaign, with names, and the amounts at a rate."
+    help = "Write the hours and judgements of each annotator of a campaign with names and, with --rate, amounts."
     makes_data_file = True
     takes_seed = False
 

@@ -179,7 +179,9 @@ class ReleaseFile:
         with self.part(name) as file:
             raw = file.read(MAX_TEXT_BYTES + 1)
         if len(raw) > MAX_TEXT_BYTES:
-            raise self.wrong(f"more than {MAX_TEXT_BYTES:,} bytes", "a smaller part", part=name)
+            raise self.wrong(
+                "the part is too large", f"at most {MAX_TEXT_BYTES:,} bytes", part=name
+            )
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError:

@@ -195,7 +195,7 @@ class Command(FileCommand):
             dest="most_cost",
             type=seconds,
             metavar="P",
-            help="maximum total cost, before which the command stops",
+            help="maximum total cost; the command stops before exceeding it",
         )
         parser.add_argument(
             "--estimate", action="store_true", help="show the estimated cost without making calls"
@@ -438,7 +438,7 @@ def one_grade(text: str) -> Grade:
     value, _, name = text.partition("=")
     if not value.isdecimal() or not name.strip():
         raise ArgumentTypeError(
-            f"{text!r}: expected VALUE=NAME or VALUE=NAME: EXPLANATION, as in 2=Relevant"
+            f"{text!r}: expected VALUE=NAME or VALUE=NAME: EXPLANATION, such as 2=Relevant"
         )
     title, _, explanation = name.partition(":")
     return Grade(int(value), title.strip(), explanation.strip())

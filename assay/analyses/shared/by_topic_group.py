@@ -59,7 +59,7 @@ class ByTopicGroup(FileCommand):
 
         groups = read_topic_groups(self, path, self.topics_read)
         if not groups:
-            raise BadInput(f"{path}: none of its topics is in the qrels")
+            raise BadInput(f"{path}: none of its topics is in the qrels; check the topic IDs")
         parts: dict[str, Any] = {}
         undefined: dict[str, str] = {}
         within = {key: None if key in FILES_WRITTEN else value for key, value in options.items()}

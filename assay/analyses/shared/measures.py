@@ -245,7 +245,7 @@ def read_named_qrels(command: FileCommand, files: Iterable[str]) -> dict[str, Qr
     for text in files:
         name, path = parse_named_file(text)
         if name in named:
-            raise BadInput(f"two qrels are called {name}; rename one, as in first={path}")
+            raise BadInput(f"two qrels are called {name}; rename one, for example first={path}")
         named[name] = read_one_qrels(command, path, name)
     return named
 

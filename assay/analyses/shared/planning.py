@@ -44,7 +44,7 @@ def parse_depths(text: str) -> tuple[int, ...]:
     """Parse comma-separated whole numbers of at least 1, for argparse."""
     words = text.split(",")
     if not all(word.isdecimal() and int(word) > 0 for word in words):
-        raise ArgumentTypeError(f"{text!r} is not a list of depths, as in 1,5,10")
+        raise ArgumentTypeError(f"{text!r} is not a list of depths such as 1,5,10")
     return tuple(sorted(set(map(int, words))))
 
 

@@ -24,7 +24,7 @@ class Command(ImportCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         add_file_arguments(
             parser,
-            "JSONL, BEIR corpus, TSV, TREC text or an archive of pages; plain or compressed",
+            "document files: JSONL, BEIR corpus, TSV, TREC text or an archive of pages, plain or compressed",
             at_least="*",
         )
         parser.add_argument(

@@ -13,7 +13,7 @@ class Command(ImportCommand):
     option_names = ("name", "kind", "lenient")
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_file_arguments(parser, "TREC qrels or BEIR TSV, plain or compressed")
+        add_file_arguments(parser, "qrels files in TREC or BEIR format, plain or compressed")
         parser.add_argument(
             "--name", metavar="NAME", help="name of the qrels (default: the file name)"
         )

@@ -21,7 +21,7 @@ class Command(ImportCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_file_arguments(parser, "TREC runs, plain or compressed")
+        add_file_arguments(parser, "run files in TREC format, plain or compressed")
         parser.add_argument(
             "--tag", help="run tag that replaces the one in the file (only for a single file)"
         )

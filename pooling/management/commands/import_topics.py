@@ -12,4 +12,6 @@ class Command(ImportCommand):
     kind = "topics"
 
     def add_arguments(self, parser: CommandParser) -> None:
-        add_file_arguments(parser, "TREC topics, TSV, JSONL or BEIR queries; plain or compressed")
+        add_file_arguments(
+            parser, "topic files: TREC topics, TSV, JSONL or BEIR queries, plain or compressed"
+        )

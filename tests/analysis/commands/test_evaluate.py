@@ -223,7 +223,7 @@ def test_bad_input_ends_with_status_2_and_nothing_on_standard_output(tmp_path: P
     assert err.startswith(f"{bad}:1: ")
     assert refused("evaluate", str(tmp_path / "absent"), good)[0] == 2
     twice = refused("evaluate", qrels, good, "--qrels", f"qrels={qrels}")
-    assert twice == (2, "", f"two qrels are called qrels; rename one, as in first={qrels}\n")
+    assert twice == (2, "", f"two qrels are called qrels; rename one, for example first={qrels}\n")
 
 
 def test_an_unknown_measure_is_refused_with_what_there_is(tmp_path: Path) -> None:

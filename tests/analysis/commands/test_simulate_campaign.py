@@ -169,5 +169,5 @@ def test_what_cannot_be_played_is_refused(judged: list[str]) -> None:
     assert "--measures needs a prioritised pool" in refused(
         "simulate_campaign", *judged, "--strategy", "sampled", "--measures", "AP"
     )
-    with pytest.raises(Exception, match="expected shares of the pool above 0"):
+    with pytest.raises(Exception, match="is not a list of shares above 0"):
         answer("simulate_campaign", *judged, "--budgets", "0,0.5")

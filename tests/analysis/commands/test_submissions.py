@@ -116,7 +116,9 @@ def test_teams_of_one_institution_are_counted_as_one_up_to_a_day(board, tmp_path
         "beta": 1,
     }
     assert until["alpha"]["its_private_rank"] == 3
-    assert "until 2020-12-31" in refused("submissions", board, "--until", "2020-12-31")
+    assert "no submission is dated 2020-12-31 or earlier" in refused(
+        "submissions", board, "--until", "2020-12-31"
+    )
     names.write_text("group\tinstitution\nalpha\tOne\nalpha\tTwo\n")
     assert "alpha belongs to both One and Two" in refused(
         "submissions", board, "--institutions", str(names)

@@ -574,7 +574,7 @@ def test_what_unpacks_to_too_much_is_refused_before_it_is_read(release, monkeypa
 
 def test_a_bomb_in_a_part_that_is_read_whole_is_refused(release, monkeypatch):
     monkeypatch.setattr(reading, "MAX_TEXT_BYTES", 100_000)
-    assert "more than 100,000 bytes" in error_of(
+    assert "at most 100,000 bytes" in error_of(
         changed(release, "qrels.txt", lambda data: data + b"#" * 200_000)
     )
 

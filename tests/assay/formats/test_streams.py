@@ -142,7 +142,9 @@ class EndlessLine(io.RawIOBase):
 @pytest.mark.parametrize("reader", [read_run, read_qrels])
 def test_a_line_of_a_gigabyte_is_refused_after_a_few_megabytes(reader):
     line = EndlessLine(1 << 30, b"# first\n# second\n")
-    with pytest.raises(FormatError, match="x:3: a line of more than 1048576 bytes"):
+    with pytest.raises(
+        FormatError, match="x:3: the line is too long, expected at most 1048576 bytes"
+    ):
         reader(line)
     assert line.given < 8 << 20
 
@@ -169,7 +171,7 @@ def test_lines_up_to_the_bound_are_read_however_they_are_cut_into_pieces():
         b"".join(block for _, _, block in iterate_blocks(Drops(content), max_line=700, size=100))
         == content
     )
-    with pytest.raises(FormatError, match=":5: a line of more than 600"):
+    with pytest.raises(FormatError, match=":5: the line is too long, expected at most 600"):
         list(iterate_lines(Drops(content), name="x", max_line=600))
 
 
