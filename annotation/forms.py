@@ -60,7 +60,7 @@ class RegisterForm(forms.Form):
     )
     password = forms.CharField(
         label=_("Password"),
-        help_text=_("At least 10 characters."),
+        help_text=_("Use at least 10 characters."),
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "minlength": "10"}),
     )
 
@@ -156,7 +156,9 @@ class AccountForm(forms.Form):
     to_do_mail = forms.BooleanField(
         label=_("Email me the to-do list"),
         required=False,
-        help_text=_("At most one email per day, and only if something needs your attention."),
+        help_text=_(
+            "You get at most one email per day, and only if something needs your attention."
+        ),
     )
 
     def __init__(self, *args: Any, owner: AccountOwner | None, **kwargs: Any) -> None:

@@ -270,10 +270,10 @@ class TestSignInLinks:
         user.email = "ada@example.org"
         user.save()
         person = client_of(make_user("maker", may_create=True))
-        promised = ("email you a sign-in link", "a link is on its way", "At most one email per day")
+        promised = ("email you a sign-in link", "a link is on its way", "at most one email per day")
         printed = (
-            "The link is only printed on the server",
-            "The link is only printed on the server",
+            "The link is printed only on the server",
+            "The link is printed only on the server",
             "the list is only printed on the",
         )
         for said, unsaid, backend in (

@@ -521,8 +521,8 @@ def _check_answer(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[i
 
 def _too_late_message(grace_minutes: int) -> str:
     return ngettext(
-        "This was judged in time, but arrived more than %(n)s minute after the end.",
-        "This was judged in time, but arrived more than %(n)s minutes after the end.",
+        "You judged this in time, but it arrived more than %(n)s minute after the end.",
+        "You judged this in time, but it arrived more than %(n)s minutes after the end.",
         grace_minutes,
     ) % {"n": grace_minutes}
 
@@ -532,12 +532,10 @@ def _check_in_time(campaign: Campaign, moment: datetime, now: datetime) -> bool:
     before it. Raises Refused if it is too late."""
     if campaign.state == Campaign.State.DRAFT:
         raise AnswerRefused("draft", _("This campaign is not open yet."), 409)
-    ends = [
-        (campaign.deadline, "deadline_passed", _("The deadline had passed when this was judged."))
-    ]
+    ends = [(campaign.deadline, "deadline_passed", _("You judged this after the deadline."))]
     if campaign.state == Campaign.State.CLOSED:
         ends.append(
-            (campaign.closed_at, "closed", _("The campaign was closed when this was judged."))
+            (campaign.closed_at, "closed", _("You judged this after the campaign was closed."))
         )
     after = False
     for end, code, sentence in ends:

@@ -82,10 +82,13 @@ export function outcome(
     });
     say({
       tone: "warn",
-      text: t("{document} took {seconds} s, too fast to count. Reopen it?", {
-        document: what,
-        seconds,
-      }),
+      text: t(
+        "You judged {document} in {seconds} s, too fast to count. Reopen it?",
+        {
+          document: what,
+          seconds,
+        },
+      ),
       actions: [{ label: t("Reopen"), run: () => reopen(id) }],
     });
   } else if (
