@@ -182,7 +182,7 @@ def between_measures_table(result: Values) -> Table:
     """Return tau between the rankings by every two measures under the same qrels."""
     rows: list[list[Cell]] = [
         [name, one, other, taus[one][other]]
-        for name, taus in result["between_measures"].items()
+        for name, taus in result.get("between_measures", {}).items()  # not in older results
         for one, other in combinations(taus, 2)
     ]
     return Table(

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         for fault in find_faults(fix=options["fix"]):
             n_found, n_left = n_found + 1, n_left + (not fault.fixed)
             self.stdout.write(f"{'fixed' if fault.fixed else 'WRONG'}  {fault.sentence}")
-        found = f"{format_count(n_found, 'problem')}, {n_found - n_left} of them fixed"
-        self.stdout.write(found if n_found else "no problems")
+        summary = f"{format_count(n_found, 'problem')}, {n_found - n_left} of them fixed"
+        self.stdout.write(summary if n_found else "no problems")
         if n_left:
             raise SystemExit(1)
