@@ -65,7 +65,8 @@ def format_row(row: dict[str, object]) -> str:
         format_number(row.get("memory_ratio"), 2),
         row.get("note", ""),
     ]
-    return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
+    line = "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
+    return line.replace("postgresql", "PostgreSQL").replace("sqlite", "SQLite")
 
 
 def main() -> int:

@@ -6,7 +6,7 @@ compared with a rule without reservation.
 A campaign has 30,000 generated pairs with three judgements per pair, half of them complete (45,000
 judgements by 135 annotators). 16 clients in two processes of eight threads, like the web server,
 claim as fast as they can. Every annotator holds three leases, as in a running campaign. Peers, on
-the same rows in the same run: (a) the whole table ordered under a table lock, as in FiRA, and (b)
+the same rows in the same run: (a) sorting all pairs under a table lock, as in FiRA, and (b)
 the least judged pair by a group-by over judgements, as in Quepid, which reserves nothing. Both are
 SQL written here for the published rules, with LIMIT 1 in their favour. Assay's claim is also
 measured on 300,000 pairs, and over-judging with simulated annotators.
@@ -412,8 +412,8 @@ def main(
         figures = compare_rules(vendor, seconds, rounds=1 if quick else 3)
         ours = figures["ours"]
         for peer, name in (
-            ("fira", "the whole table ordered under a table lock"),
-            ("quepid", "the least judged by a group-by"),
+            ("fira", "sorting all pairs under a table lock"),
+            ("quepid", "the least judged pair by a group-by query"),
         ):
             rows.append(
                 {

@@ -125,7 +125,7 @@ def measure_visit(browser: Any, session: dict[str, str], round_trip: int) -> Pag
 
 def format_visits(visits: list[PageVisit]) -> str:
     shown, n_bytes, ready = (statistics.median(values) for values in zip(*visits, strict=True))
-    return f"median {shown:.0f} ms, {n_bytes / 1000:.0f} kB until then, can be judged at {ready:.0f} ms"
+    return f"median {shown:.0f} ms, {n_bytes / 1000:.0f} kB loaded, judgements accepted after {ready:.0f} ms"
 
 
 def main(quick: bool = False) -> list[dict[str, object]]:
@@ -182,7 +182,7 @@ def main(quick: bool = False) -> list[dict[str, object]]:
             note += f"; {EARLIER_COMMIT}: {format_visits(then[0])}"
         rows.append(
             {
-                "work": f"address to first document painted, {profile}, nothing cached",
+                "work": f"from opening the address to the first displayed document, {profile}, empty cache",
                 "peer": "a limit of 1 s",
                 "ratio": LIMIT_MS / median,
                 "at_least": 1.0 if profile.startswith("fast") else None,

@@ -15,7 +15,7 @@ import tempfile
 
 from benchmarks.bench_requests import EARLIER_COMMIT, ROOT, FilledInstallation, checkout
 
-REQUESTS = ["judgement with top-up", "judge page"]
+REQUESTS = ["judgement and next leases", "judge page"]
 
 
 def measure_parts(installation: FilledInstallation, rounds: int) -> dict[str, dict[str, float]]:

@@ -128,7 +128,7 @@ def main(
                     "work": f"{name}, {vendor}",
                     "peer": f"the same at {EARLIER_COMMIT}",
                     "ratio": then["cpu_ms"] / row["cpu_ms"] if then else None,
-                    "at_least": 2.5 if name == "judgement with top-up" else 3.0,
+                    "at_least": 2.5 if name == "judgement and next leases" else 3.0,
                     "note": format_figures(row)
                     + (
                         f" compared with {format_figures(then)}"

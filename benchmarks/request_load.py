@@ -294,10 +294,10 @@ def make_requests(
         )
 
     requests: dict[str, Callable[[AnnotatorPage], bytes]] = {
-        "judgement with top-up": judgement,
+        "judgement and next leases": judgement,
         "first leases": lambda page: newcomers.pop().api("leases", want=WINDOW + 1, held=[]),
-        "leases, nothing to add": lambda page: page.api("leases", want=WINDOW, held=page.held),
-        "leases, all again": lambda page: page.api("leases", want=WINDOW, held=[]),
+        "leases, none needed": lambda page: page.api("leases", want=WINDOW, held=page.held),
+        "leases of a reloaded page": lambda page: page.api("leases", want=WINDOW, held=[]),
         "renew": lambda page: page.api("leases/renew", leases=page.held),
         "setup": lambda page: page.call("GET", f"/api/v1/judging/{SLUG}/setup"),
         "judge page": lambda page: page.call("GET", f"/judge/{SLUG}/"),

@@ -139,7 +139,7 @@ def measure_families(
 
 
 SPARSE: dict[str, tuple[float, Callable[[np.random.Generator, tuple[int, int]], Floats]]] = {
-    "one in 20 gains up to 1": (
+    "gain up to 1 on 5% of topics": (
         0.025,
         lambda rng, shape: _draw_sparse(rng, shape, 0.05, rng.random(shape)),
     ),
@@ -147,21 +147,21 @@ SPARSE: dict[str, tuple[float, Callable[[np.random.Generator, tuple[int, int]], 
         0.03,
         lambda rng, shape: _draw_sparse(rng, shape, 0.03, np.ones(shape)),
     ),
-    "5% gain .5, 1% lose .5": (
+    "gain of .5 on 5% of topics, loss of .5 on 1%": (
         0.02,
         lambda rng, shape: rng.choice([0.5, -0.5, 0.0], shape, p=[0.05, 0.01, 0.94]),
     ),
-    "5% gain 1, the others lose .05": (
+    "gain of 1 on 5% of topics, loss of .05 on the others": (
         0.0025,
         lambda rng, shape: _draw_sparse(rng, shape, 0.05, np.ones(shape), -0.05),
     ),
-    "one in 10 gains up to 1, the others ±.001": (
+    "gain up to 1 on 10% of topics, ± .001 on the others": (
         0.05,
         lambda rng, shape: _draw_sparse(
             rng, shape, 0.1, rng.random(shape), _draw_noise(rng, shape, 0.001)
         ),
     ),
-    "one in 10 gains up to 1, the others ±.1": (
+    "gain up to 1 on 10% of topics, ± .1 on the others": (
         0.05,
         lambda rng, shape: _draw_sparse(rng, shape, 0.1, rng.random(shape))
         + _draw_noise(rng, shape, 0.1),
@@ -175,23 +175,23 @@ SPARSE: dict[str, tuple[float, Callable[[np.random.Generator, tuple[int, int]], 
         0.1 * RANKS_ALIKE,
         lambda rng, shape: _draw_sparse(rng, shape, 0.1, 1 / rng.integers(1, 11, shape)),
     ),
-    "navigational: 8% of 1, the others .1": (
+    "1 on 8% of topics, .1 on the others": (
         0.172,
         lambda rng, shape: _draw_sparse(rng, shape, 0.08, np.ones(shape), 0.1),
     ),
-    "navigational: 8% of 1, the others .1 ± .05": (
+    "1 on 8% of topics, .1 ± .05 on the others": (
         0.172,
         lambda rng, shape: _draw_sparse(
             rng, shape, 0.08, np.ones(shape), 0.1 + _draw_noise(rng, shape, 0.05)
         ),
     ),
-    "4% of 0, the others .6 ± .08": (
+    "0 on 4% of topics, .6 ± .08 on the others": (
         0.576,
         lambda rng, shape: _draw_sparse(
             rng, shape, 0.04, np.zeros(shape), 0.6 + _draw_noise(rng, shape, 0.08)
         ),
     ),
-    "4% of 0, the others .6 ± .05": (
+    "0 on 4% of topics, .6 ± .05 on the others": (
         0.576,
         lambda rng, shape: _draw_sparse(
             rng, shape, 0.04, np.zeros(shape), 0.6 + _draw_noise(rng, shape, 0.05)

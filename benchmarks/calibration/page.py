@@ -116,7 +116,7 @@ The table shows intervals of the mean difference between two systems.
 - *effect size*: coverage of the interval of the effect size by the noncentral t distribution
 
 *exponential* and *lognormal* (of a normal variable with standard deviation 1.5) are skewed distributions of differences. In the rows with *gain* and
-*lose*, the difference is 0 on all other topics unless stated otherwise.
+*loss*, the difference is 0 on all other topics unless stated otherwise.
 
 If few topics determine the mean difference, t and BCa cover far less than .95. Assay then displays no interval, but wins, ties and losses. The
 interval of the effect size is too wide for most skewed differences, and too narrow for lognormal ones.

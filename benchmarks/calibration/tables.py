@@ -54,10 +54,10 @@ common to its topic."""
 FEW_OR_UNEQUAL = {
     "6 x 40": (40,) * 6,
     "9 x 25": (25,) * 9,
-    "15: one of 150, others of 4": (150,) + (4,) * 14,
-    "25: 66, 33, 22, ..., 3": tuple(round(66 / k) for k in range(1, 26)),
-    "50: one of 100, others of 5": (100,) + (5,) * 49,
-    "100: 77, 39, 26, ..., 1": tuple(round(77 / k) for k in range(1, 101)),
+    "15 topics: one of 150, others of 4 pairs": (150,) + (4,) * 14,
+    "25 topics of 66, 33, 22, ..., 3 pairs": tuple(round(66 / k) for k in range(1, 26)),
+    "50 topics: one of 100, others of 5 pairs": (100,) + (5,) * 49,
+    "100 topics of 77, 39, 26, ..., 1 pairs": tuple(round(77 / k) for k in range(1, 101)),
 }
 """Pairs of each topic, for few topics or topics of different size (the k-th largest has a k-th of
 the largest's pairs)."""

@@ -121,7 +121,7 @@ TASKS = (
     of_annotators(
         "ask", "Ask the manager a question, and read the answer.", 5, not_before="no way to ask"
     ),
-    of_annotators("practice", "Find out why a practice answer was wrong.", 1),
+    of_annotators("practice", "Find out why an answer to a qualification pair was wrong.", 1),
     of_annotators(
         "language",
         "Switch the page to Arabic.",

@@ -148,7 +148,7 @@ def test_where_few_topics_bring_the_difference_an_interval_covers_or_is_not_show
 
 @pytest.mark.parametrize(
     "spread",
-    ["RR: 30% answered", "RR: 10% answered", "navigational: 8% of 1, the others .1 ± .05"],
+    ["RR: 30% answered", "RR: 10% answered", "1 on 8% of topics, .1 ± .05 on the others"],
 )
 def test_means_that_few_topics_bring_cover_or_are_not_shown(spread: str) -> None:
     for topics in (25, 30, 50, 100):
