@@ -103,6 +103,7 @@ FUNCTIONS = {
     "plan_study": FunctionSpec("plan_study", QRELS_AND_RUNS),
     "rank_llm_judges": FunctionSpec("rank_llm_judges", ("qrels", "llm_labels")),
     "reusability": FunctionSpec("reusability", QRELS_AND_RUNS),
+    "score_facets": FunctionSpec("score_facets", ("qrels", "facet", "runs")),
     "score_nuggets": FunctionSpec("score_nuggets", ("nuggets", "labels")),
     "score_rubrics": FunctionSpec("score_rubrics", ("rubrics", "labels")),
     "score_support": FunctionSpec("score_support", ("answers", "labels")),
@@ -254,7 +255,7 @@ def _store_inputs(
                 else:
                     qrels[path] = read_judged_qrels(one, str(key), command=command)
                 places[name].append(f"{key}={path}")
-        elif name in ("qrels", "judged"):
+        elif name in ("qrels", "judged", "facet"):
             judged = read_judged_qrels(value, command=command)
             qrels[judged.name] = judged
             places[name] = judged.name

@@ -23,6 +23,7 @@ COMMAND_GROUPS = {
         "evaluate": "evaluate",
         "leaderboard": "leaderboard",
         "unjudged": "unjudged",
+        "facets score": "score_facets",
     },
     "Score generated answers": {
         "answers support": "score_support",
