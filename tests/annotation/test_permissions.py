@@ -9,7 +9,7 @@ from django.http import Http404
 
 from annotation import permissions
 from annotation.models import Membership
-from annotation.services.people.tokens import sufficient_scopes
+from annotation.services.people.tokens import create_api_token, get_token, sufficient_scopes
 from pooling.models import Job
 from pooling.permissions import visible_collections, visible_jobs
 from tests.builders import make_annotator, make_campaign, make_collection, make_user
@@ -85,6 +85,19 @@ def test_only_managed_campaigns_are_listed():
     assert set(permissions.visible_campaigns(make_user(superuser=True))) == {campaign, other}
 
 
+def test_viewers_and_managers_read_results_and_annotators_do_not():
+    campaign = make_campaign()
+    ada, viewer = make_annotator(campaign), make_annotator(campaign)
+    viewer.role = Membership.Role.VIEWER
+    viewer.save()
+    for reader in (campaign.created_by, viewer.user):
+        assert permissions.get_results_campaign(reader, campaign.slug) == campaign
+    with pytest.raises(PermissionDenied):
+        permissions.get_results_campaign(ada.user, campaign.slug)
+    with pytest.raises(PermissionDenied):
+        permissions.get_managed_campaign(viewer.user, campaign.slug)
+
+
 def test_a_job_is_seen_by_the_user_who_requested_it_and_by_managers_of_its_collection():
     manager, ada = make_user("mia"), make_user("ada")
     collection = make_collection(slug="own", manager=manager)
@@ -94,6 +107,15 @@ def test_a_job_is_seen_by_the_user_who_requested_it_and_by_managers_of_its_colle
     assert list(visible_jobs(manager)) == [of_collection]
     assert not visible_jobs(AnonymousUser()).exists()
     assert set(visible_jobs(make_user("root", superuser=True))) == {own, of_collection}
+
+
+def test_the_token_of_a_closed_account_is_unknown():
+    ada = make_user("ada")
+    token = create_api_token(user=ada, name="script")
+    assert get_token(token).user == ada
+    ada.is_active = False
+    ada.save()
+    assert get_token(token) is None
 
 
 @pytest.mark.parametrize(

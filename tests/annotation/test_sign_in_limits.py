@@ -296,3 +296,18 @@ def test_who_comes_too_late_for_an_invitation_gets_no_account(monkeypatch):
     )
     assert (answer.status_code, User.objects.filter(username="late").exists()) == (410, False)
     assert "_auth_user_id" not in client.session
+
+
+def test_the_cookie_of_one_account_gives_no_count_for_another():
+    ada = make_user("ada")
+    cookie = attempts.make_browser_cookie(ada)
+    assert attempts.SignInAttempt(" Ada ", address="203.0.113.9", cookie=cookie).known
+    assert not attempts.SignInAttempt("bob", address="203.0.113.9", cookie=cookie).known
+
+
+def test_mails_to_one_recipient_are_counted_whatever_the_case_of_the_address():
+    sent = [
+        attempts.can_send_mail(email, address=f"203.0.113.{n}")
+        for n, email in enumerate(("a@b.org", "A@b.org", "a@B.org", "A@B.ORG"))
+    ]
+    assert sent == [True, True, True, False]

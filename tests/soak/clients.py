@@ -52,4 +52,4 @@ def aborted(place: Place) -> Iterator[str]:
         thread.join(timeout=25)
 
 
-TROUBLES = [Trouble("aborted-clients", aborted, (60, 12))]
+TROUBLES = [Trouble("aborted-clients", aborted, (60, 5))]

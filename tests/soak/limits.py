@@ -126,6 +126,6 @@ TROUBLES = [
     Trouble(
         "folder-read-only", read_only, (30, 8), with_job=True, needs=frozenset({"no override"})
     ),
-    Trouble("handles-used-up", handles_used_up, (30, 8), with_job=True),
-    Trouble("memory-limited", memory_limited, (30, 8), with_job=True),
+    Trouble("handles-used-up", handles_used_up, (30, 5), with_job=True),
+    Trouble("memory-limited", memory_limited, (30, 5), with_job=True),
 ]

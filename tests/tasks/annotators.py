@@ -44,6 +44,8 @@ def reopen(hands: Hands) -> None:
     hands.judging()
     for key in ("2", "4", "1"):
         hands.grade(key)
+    # the list has what the server has stored
+    expect(hands.page.locator("#chip")).to_have_attribute("data-status", "saved")
     hands.begin()
     hands.key("t")
     hands.page.locator("#history-dialog tbody tr").nth(1).wait_for()
