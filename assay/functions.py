@@ -72,7 +72,7 @@ def make_run_tags_distinct(runs: Sequence[RunColumns]) -> list[RunColumns]:
 
 class FunctionSpec(NamedTuple):
     """The command behind a function. command: its module. takes: arguments with data, in order.
-    defaults: of options whose default differs from the command's."""
+    defaults: defaults of options that differ from the command's."""
 
     command: str
     takes: tuple[str, ...]

@@ -168,8 +168,9 @@ def sample_pool(
 
     budget: share of the pool to draw. strata: `rank`, windows of best rank within each topic, or
     `votes`, windows of the share of runs with the pair in their top ten. llm_qrels: LLM labels of
-    every pair of the pool. Strata are then votes and these labels. judged: qrels of pairs that are
-    already judged, for the grades of the pairs drawn. Raises ValueError if no sample can be drawn.
+    every pair of the pool. If given, strata combine votes and these labels. judged: qrels of pairs
+    that are already judged, from which the pairs drawn get their grades. Raises ValueError if no
+    sample can be drawn.
     """
     from assay.analyses.sample_pool import Options, draw_sample, grades_by_pair
 

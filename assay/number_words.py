@@ -15,7 +15,7 @@ def format_minus(text: str) -> str:
 
 def format_count(n: int, noun: str, one: str = "", many: str = "", *, plural: str = "") -> str:
     """Return `1 run`, `1,200 runs`, or with a verb in both forms `1 run is`, `2 runs are`. plural:
-    of a noun that does not just add an s."""
+    plural form of a noun, unless it is formed with an s."""
     return _format_sentence(n, n, f"{n:,}", noun, one, many, plural)
 
 

@@ -21,12 +21,12 @@ from typing import Any, Self, get_args, get_type_hints
 class Option:
     """The properties of an option other than its name, type and default.
 
-    label: in forms. help: on the command line, which adds the default. hint: below the field in
-    forms. choices: (value, label). least, most: bounds, inclusive, or exclusive if strict.
-    most_in_form: upper bound in forms only, to limit the computations of a server. read: parser of
-    text, which raises ArgumentTypeError for invalid text. required: on the command line, which then
-    has no default. kind: of the form's field, if the type does not determine it. more: further
-    settings of the form's field.
+    label: label in forms. help: help on the command line, which adds the default. hint: text below
+    the field in forms. choices: (value, label). least, most: bounds, inclusive, or exclusive if
+    strict. most_in_form: upper bound in forms only, to limit the computations of a server. read:
+    parser of text, which raises ArgumentTypeError for invalid text. required: on the command line,
+    which then has no default. kind: kind of the form's field, if the type does not determine it.
+    more: further settings of the form's field.
     """
 
     label: str

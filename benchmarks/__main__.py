@@ -71,11 +71,13 @@ def format_row(row: dict[str, object]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make bench ARGS=...", description=__doc__)
-    parser.add_argument("names", nargs="*", help=f"which: {', '.join(list_modules())}")
+    parser.add_argument(
+        "names", nargs="*", help=f"benchmarks to run, by default all: {', '.join(list_modules())}"
+    )
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="small sizes, to see that everything runs; nothing is written",
+        help="use small sizes, to test that everything runs, and write no results",
     )
     arguments = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -202,7 +202,7 @@ def main() -> int:
     before = PAGE_PATH.read_text("utf-8")
     after = rewrite_page(before, sys.argv[1:], data=Path(data).resolve())
     PAGE_PATH.write_text(after, encoding="utf-8")
-    print(f"{PAGE_PATH.relative_to(ROOT)}: {'as it was' if after == before else 'written anew'}")
+    print(f"{PAGE_PATH.relative_to(ROOT)}: {'unchanged' if after == before else 'updated'}")
     return 0
 
 

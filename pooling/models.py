@@ -476,7 +476,7 @@ class Job(models.Model):
 
 class KeptAnswer(models.Model):
     """The stored response to an API request with an Idempotency-Key, returned if the request is
-    repeated. digest: of the request."""
+    repeated. digest: digest of the request."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     key = models.CharField(max_length=255)

@@ -102,8 +102,8 @@ def _format_alpha(value: float) -> str:
 
 @dataclass(frozen=True)
 class AnnotatorAgreementRow:
-    """One annotator on the page. interval: of kappa, in words. alpha_without: of all others, None if not computed or undefined.
-    is_worst: whether the verdict names this annotator."""
+    """One annotator on the page. interval: of kappa, in words. alpha_without: alpha of all others,
+    None if not computed or undefined. is_worst: whether the verdict names this annotator."""
 
     person: AnnotatorSummary
     dot: SafeString

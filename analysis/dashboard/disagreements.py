@@ -19,8 +19,9 @@ from assay.labels.agreement.raters import compute_labels_of_others
 
 
 class Vote(NamedTuple):
-    """One annotator's grade of a pair. grade: of the scale, with its name and shape. doubtful: marked
-    as in doubt, because it differs from the others or the annotator's judgements look random."""
+    """One annotator's grade of a pair. grade: a grade of the scale, with its name and shape.
+    doubtful: marked as in doubt, because it differs from the others or the annotator's judgements
+    look random."""
 
     name: str
     grade: dict[str, Any]

@@ -98,9 +98,9 @@ def last_complete_level(
     """Return the last level (rank, batch, stage) down to which all pairs are complete after `room`
     more judgements, or 0 if not even the first is.
 
-    priorities: of the levels, highest first. missing: judgements missing per level. width: ranks
-    per rank window, the campaign's by default. The priorities of a window are judged together, so a
-    window is complete as a whole.
+    priorities: priorities of the levels, highest first. missing: judgements missing per level.
+    width: ranks per rank window, the campaign's by default. The priorities of a window are judged
+    together, so a window is complete as a whole.
     """
     if not len(priorities):
         return 0

@@ -374,9 +374,9 @@ def add_texts(
 class Queue:
     """The way from one pair to the next in a view of the list.
 
-    place: of the pair, starting at 1, or None if it is not in the view. before, after: row IDs of
-    its neighbours. following: the next pair without an adjudicated label, after the last one again
-    from the start. n, n_adjudicated: pairs of the view, and those with an adjudicated label.
+    place: position of the pair, starting at 1, or None if it is not in the view. before, after: row
+    IDs of its neighbours. following: the next pair without an adjudicated label, after the last one
+    again from the start. n, n_adjudicated: pairs of the view, and those with an adjudicated label.
     """
 
     view: str

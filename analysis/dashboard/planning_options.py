@@ -104,10 +104,10 @@ class PlanningOption:
 class OutlookInputs:
     """The data from which all outlooks are computed, read once.
 
-    priorities: of the levels, highest first. The arrays have one element per ordinary pair. level:
-    index of its level. counted: counted judgements. needed: judgements needed, 0 beyond the judging
-    depth. whole: judgements needed if the whole pool is judged. fixed: nothing is needed under any
-    setting.
+    priorities: priorities of the levels, highest first. The arrays have one element per ordinary
+    pair. level: index of its level. counted: counted judgements. needed: judgements needed, 0
+    beyond the judging depth. whole: judgements needed if the whole pool is judged. fixed: nothing
+    is needed under any setting.
     """
 
     campaign: Campaign

@@ -62,9 +62,9 @@ ADVISABLE_POOL_KINDS = (PoolKind.DEPTH, PoolKind.ORDERED, PoolKind.SAMPLED)
 class StoppingAdvice:
     """The state of a campaign's interim checks.
 
-    result: of the last check, None before the first. at: time of the last check. n_checks: number of
-    checks so far. running: a check is queued or running. why_not: why no check is possible now,
-    empty if one is. problem: error of a failed check.
+    result: result of the last check, None before the first. at: time of the last check. n_checks:
+    number of checks so far. running: a check is queued or running. why_not: why no check is
+    possible now, empty if one is. problem: error of a failed check.
     """
 
     result: dict[str, Any] | None

@@ -101,8 +101,8 @@ class StudyPart:
 
 @dataclass(frozen=True)
 class Study:
-    """A study. name: in the command. source: citation of the paper. sentence: what it produces.
-    group: in the list of analyses."""
+    """A study. name: name in the command. source: citation of the paper. sentence: description of
+    its output. group: group in the list of analyses."""
 
     name: str
     title: str

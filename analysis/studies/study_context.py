@@ -43,8 +43,8 @@ CACHE_BYTES = 100 << 20
 class StudyContext:
     """Inputs and commands of one study.
 
-    warnings: of all commands. commands: command lines run since `begin`, relative to the folder of
-    the TOML file. scratch: a folder for files that one command writes and another reads.
+    warnings: warnings of all commands. commands: command lines run since `begin`, relative to the
+    folder of the TOML file. scratch: a folder for files that one command writes and another reads.
     """
 
     def __init__(self, settings: StudySettings, *, scratch: str, processes: int = 1) -> None:

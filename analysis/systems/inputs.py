@@ -39,7 +39,7 @@ MAX_PATH_NAME = 40
 @dataclass(frozen=True)
 class AnalysisFiles:
     """The files of the selected inputs. runs: paths. qrels: (name, path). others: path by name.
-    tags: of the runs, in their order."""
+    tags: tags of the runs, in their order."""
 
     runs: Sequence[str]
     qrels: Sequence[tuple[str, str]]

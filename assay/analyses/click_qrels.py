@@ -78,7 +78,7 @@ def click_labels(counts: ClickCounts, options: Options) -> QrelsColumns:
 def compute(counts: ClickCounts, qrels: QrelsColumns, options: Options) -> Values:
     """Count the pairs of the qrels by label, and the rows of the log on which they are based.
 
-    counts: of the click log. qrels: its `click_labels`.
+    counts: counts of the click log. qrels: its `click_labels`.
     """
     thresholds = (
         None

@@ -57,8 +57,8 @@ class Options(CheckedOptions):
 def write_labels(
     queries: list[LabelledQuery], options: Options, out: IO[str], *, name: str, template: Any
 ) -> None:
-    """Write the labels in the format of the target. name: of a judgement list. template: of the requests
-    for a ranking evaluation."""
+    """Write the labels in the format of the target. name: name of a judgement list. template:
+    template of the requests for a ranking evaluation."""
     if options.target == "opensearch":
         write_import_judgment(queries, out, name=name)
     elif options.target == "rank-eval":

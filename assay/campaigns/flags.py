@@ -98,7 +98,7 @@ def sort_flags(signs: Sequence[AnnotatorFlag]) -> list[AnnotatorFlag]:
 
 
 def find_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
-    """Return the flags of an annotator. names: of the grades, lowest first."""
+    """Return the flags of an annotator. names: names of the grades, lowest first."""
     signs = []
     submitted = p.n + p.n_fast + p.n_cannot
     if is_many_too_fast(p.n_fast, submitted):

@@ -51,9 +51,10 @@ class CampaignStatistics:
     per_12h: (start, n) of each half day from the first judgement to the last, including empty ones.
     Starts are seconds since 1970, at 0:00 and 12:00 UTC. daily_seconds: (start of the day in UTC,
     mean seconds by grade) of each day with a known time, NaN for grades not given that day.
-    topic_seconds: of each topic with a judgement, NaN if no time is known. complete_depth: the
-    deepest rank down to which every pair of the pool has a label, 0 if rank 1 is incomplete.
-    relevant_share: share of relevant labels, with each judgement binarised before aggregation.
+    topic_seconds: mean seconds of each topic with a judgement, NaN if no time is known.
+    complete_depth: the deepest rank down to which every pair of the pool has a label, 0 if rank 1
+    is incomplete. relevant_share: share of relevant labels, with each judgement binarised before
+    aggregation.
     """
 
     topics: int

@@ -69,9 +69,8 @@ def line_chart(
 ) -> Picture:
     """Draw one line per series. Colour and dash distinguish up to six.
 
-    vertical, horizontal: (value, name) of reference lines. whole: y is a count. dates: x
-    is a day (`date.toordinal`). width: of the wide
-    form in pixels.
+    vertical, horizontal: (value, name) of reference lines. whole: y is a count. dates: x is a day
+    (`date.toordinal`). width: width of the wide form in pixels.
     """
     x_form = format_day if dates else x_form
     xs = [x for line in series for x, y in line.points if y is not None]

@@ -202,8 +202,8 @@ def _draw_rows(
 ) -> tuple[list[str], float]:
     """Draw the rows from y downwards. Return (the parts, the y where they end).
 
-    names: as shown. rows: full names for tooltips. If rows are lower than a line of text, only some
-    are named.
+    names: names as shown. rows: full names for tooltips. If rows are lower than a line of text,
+    only some are named.
     """
     cell_h = 26.0 if ways.written or len(rows) <= 30 else max(4.0, 780.0 / len(rows))
     n_lines = [len(wrap_label(name, room.most)) for name in names]

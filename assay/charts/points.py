@@ -46,7 +46,7 @@ ROW_STEP = 11.0
 class DrawnInterval(NamedTuple):
     """One row of an interval plot. value: None if undefined, with the reason in `note`. low, high:
     the interval. least, most: bounds for another reason, such as unjudged documents, or None if
-    there are none. texts: of the columns after the value. is_grey: draw the row in grey."""
+    there are none. texts: texts of the columns after the value. is_grey: draw the row in grey."""
 
     name: str
     value: float | None

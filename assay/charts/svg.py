@@ -427,7 +427,7 @@ def draw_bottom_axis(
     whole: bool = False,
 ) -> str:
     """Draw a horizontal axis with its values below. Of labels that would overlap, the later one is
-    left out. ticks: labels by value, as they are. width: of the picture."""
+    left out. ticks: labels by value, as they are. width: width of the picture."""
     parts = [
         svg_element(
             "line", x1=scale.start - 8, x2=scale.end + 8, y1=bottom, y2=bottom, class_="axis"

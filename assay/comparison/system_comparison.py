@@ -55,11 +55,11 @@ class PairComparisons:
 
     p: test -> raw two-sided p. That of t is NaN if the differences do not vary. verdict_p: p of t,
     or of the permutation test if t is NaN. opposed: whether signed ranks and mean disagree in
-    direction, so that the pair gets no verdict. intervals: of the mean difference, from
-    `mean_intervals`. effect: mean difference / standard deviation of the differences (Cohen's d_z),
-    NaN if they do not vary. effect_low, effect_high: its confidence interval by the noncentral t.
-    exact: bool, whether all sign changes were enumerated. n_topics: number of topics in all
-    comparisons. trials: number of random sign changes.
+    direction, so that the pair gets no verdict. intervals: confidence intervals of the mean
+    difference, from `mean_intervals`. effect: mean difference / standard deviation of the
+    differences (Cohen's d_z), NaN if they do not vary. effect_low, effect_high: its confidence
+    interval by the noncentral t. exact: bool, whether all sign changes were enumerated. n_topics:
+    number of topics in all comparisons. trials: number of random sign changes.
     """
 
     pairs: list[tuple[int, int]]
@@ -234,8 +234,8 @@ def correct_p_values(
     size: int | None = None,
 ) -> dict[str, Floats]:
     """Return test -> p-values corrected for the family. none, bonferroni, holm: each test by
-    itself. max: the randomised Tukey HSD, with NaN for the other tests. size: of the family, if
-    larger than the number of pairs."""
+    itself. max: the randomised Tukey HSD, with NaN for the other tests. size: size of the family,
+    if larger than the number of pairs."""
     if family == "max":
         nothing = np.full(len(compared.pairs), math.nan)
         p = max_statistic_test(values, compared.pairs, trials=compared.trials, rng=rng)

@@ -61,7 +61,7 @@ def iterate_left_out_scores(
     """Yield the scores of each run, by group name. Documents that only the left-out group has in
     its top `cutoff` lose their judgement. Other unjudged documents count as 0.
 
-    groups: of each run. Runs of a group are in the given order.
+    groups: the group of each run. Runs of a group are in the given order.
     """
     highest = max(int(qrels.grades.max(initial=0)), 1)
     for group in sorted(set(groups)):

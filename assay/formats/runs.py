@@ -230,8 +230,8 @@ class _RunBuilder:
     ) -> None:
         """Store the content of these rows.
 
-        n_bytes, first_line: of the block that contains them. Raises FormatError if IDs of very
-        different lengths would fill the memory.
+        n_bytes, first_line: size and first line of the block that contains them. Raises FormatError
+        if IDs of very different lengths would fill the memory.
         """
         document_words = cells.take_column(rows, self.document_column)
         width = 8 * max(document_words.shape[1], self.words.width)

@@ -318,8 +318,8 @@ def _read_json_lines(stream: PeekableStream, mistakes: FileProblems) -> Iterator
 
 
 def _make_json_topic(value: dict[str, Any], number: int, line: int) -> TopicRecord:
-    """Make a topic from a JSON object. number: of the object in its file, from 1, which is the ID of
-    a query of OpenSearch."""
+    """Make a topic from a JSON object. number: number of the object in its file, from 1, which is
+    the ID of a query of OpenSearch."""
     fields = {key.lower(): json_to_text(cell).strip() for key, cell in value.items()}
     default = ""
     if "querytext" in fields:

@@ -27,11 +27,11 @@ class Usefulness(NamedTuple):
     """The usefulness of an LLM judge.
 
     gain: effective sample-size gain, 1 / (1 - ρ²), of grades and of binary relevance. NaN if people
-    give only one label, infinite if both always agree. interval: of the latter, over topics.
-    sensitivity, specificity: the share of people's relevant and non-relevant pairs on which the LLM
-    judge agrees. share: of pairs that the LLM judge calls relevant. people_share: of pairs that
-    people call relevant. topic_bias: standard deviation over topics of the difference between both
-    shares.
+    give only one label, infinite if both always agree. interval: confidence interval of the latter,
+    over topics. sensitivity, specificity: the share of people's relevant and non-relevant pairs on
+    which the LLM judge agrees. share: share of pairs that the LLM judge calls relevant.
+    people_share: share of pairs that people call relevant. topic_bias: standard deviation over
+    topics of the difference between both shares.
     """
 
     pairs: int

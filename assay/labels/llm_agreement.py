@@ -160,7 +160,7 @@ def find_related_systems(
     """Return {tag: reason} of the systems that an LLM judge should not judge, because they were
     declared as related or their tag contains the judge's name.
 
-    names: of the LLM judge and its model. given: declared tags.
+    names: names of the LLM judge and its model. given: declared tags.
     """
     named = {one.casefold() for one in given if one}
     plain = [letters for name in names if len(letters := _keep_letters(name)) >= MIN_NAME_LENGTH]

@@ -25,7 +25,7 @@ class MeasureFamily(NamedTuple):
     cutoff: "none", "optional" or "required". uses_level: binary, so that the minimum relevant grade
     matters. sampled: an estimate from a pool of which a random sample is judged (`estimates`), not
     a value under qrels. divisible: also computed on sub-collections (`on_subcollections`).
-    function: of a measure added by `define`, None for those of `evaluation`.
+    function: the function of a measure added by `define`, None for those of `evaluation`.
     """
 
     cutoff: str

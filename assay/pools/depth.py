@@ -139,8 +139,8 @@ def extend_pool(
 ) -> PooledPairs:
     """Add runs to the pool, or make it deeper. All pairs are kept, and best ranks only improve.
 
-    depth: of the new pool, at least that of `pool`. Tops are cut at it. A tag that the pool already
-    has gets the smaller of both ranks.
+    depth: depth of the new pool, at least that of `pool`. Tops are cut at it. A tag that the pool
+    already has gets the smaller of both ranks.
     """
     depth = max(pool.depth, depth or 0)
     tags = pool.tags + [top.tag for top in tops if top.tag not in pool.tags]
@@ -214,7 +214,7 @@ def _merge_tops(
     depth: int,
     rng: np.random.Generator,
 ) -> PooledPairs:
-    """Return the union. tags: of the pools' runs (in their order) and of the tops."""
+    """Return the union. tags: tags of the pools' runs (in their order) and of the tops."""
     if not 1 <= depth <= MAX_DEPTH:
         raise ValueError(f"depth {depth} must be between 1 and {MAX_DEPTH}")
     if len(set(tags)) != len(tags):

@@ -56,7 +56,7 @@ class RankFeatures:
 @dataclass(frozen=True, eq=False)
 class RankModelFit:
     """A fitted model. coefficients: float64 (n_features), of the fixed features and of the topic's
-    log-odds. mean, scale: of the log-odds in the fit."""
+    log-odds. mean, scale: mean and scale of the log-odds in the fit."""
 
     coefficients: Floats
     intercept: float

@@ -297,7 +297,7 @@ def compare_sampled_systems(
     Judging can stop if each comparison is done.
 
     targets: for each run, the mean of DCG on the scale of nDCG (weights divided by the mean ideal).
-    features: of the regression that reduces the variance (`make_regression_features`).
+    features: features of the regression that reduces the variance (`make_regression_features`).
     """
     alone = cross_fit_estimates(targets, features, np.random.default_rng(seed))
     order = sorted(

@@ -112,8 +112,8 @@ KIND_NOTES = {
 
 @dataclass(frozen=True)
 class PoolingOption:
-    """A way of pooling the pairs of a preview. share: of the pairs that are judged. half_way: what
-    can be concluded after half of the judgements."""
+    """A way of pooling the pairs of a preview. share: share of the pairs that are judged. half_way:
+    what can be concluded after half of the judgements."""
 
     kind: str
     name: str

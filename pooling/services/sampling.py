@@ -273,8 +273,8 @@ def draw_stage(work: ClaimedJob) -> dict[str, Any]:
 def _load_spreads(
     pool: Pool, strata: Sequence[Stratum], pairs: PooledPairs, stratum: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """Return float64 (n_strata), the spreads at the first draw. stratum: of each pair, index into
-    strata."""
+    """Return float64 (n_strata), the spreads at the first draw. stratum: index into strata of each
+    pair."""
     n_grades = pool.parameters.get("llm_judge", {}).get("n_grades", 0)
     rates = np.array([prior_rate(one.name, n_grades=n_grades) for one in strata])
     return vote_spreads(stratum, rates, vote_shares(pairs)) if n_grades else rate_spreads(rates)

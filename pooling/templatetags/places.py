@@ -51,7 +51,7 @@ class ShownPlace(NamedTuple):
 
 
 class ShownPlaces(NamedTuple):
-    """places: without the settings. pages: of the current place, empty if it has only one."""
+    """places: without the settings. pages: pages of the current place, empty if it has only one."""
 
     places: list[ShownPlace]
     settings: ShownPlace | None

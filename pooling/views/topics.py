@@ -121,7 +121,8 @@ def export(request: HttpRequest, slug: str, which: str) -> HttpResponse:
 
 
 def proposals_page(request: HttpRequest, collection: Collection, reasons: list[str]) -> ListPage:
-    """List proposed and removed topics, undecided ones first. reasons: of undecided proposals."""
+    """List proposed and removed topics, undecided ones first. reasons: reasons of undecided
+    proposals."""
     return ListPage(
         request,
         topic_selectors.get_proposals(collection),
@@ -175,8 +176,8 @@ def change(request: HttpRequest, slug: str) -> HttpResponse:
     """Remove or keep single topics, undo the last decision, or delete all topics
     (action=delete-all).
 
-    The query of the address is that of the list, so that the response returns to the same page of
-    it, or with `from_check` to the page of the check.
+    The address has the query string of the list, so that the response returns to the same page of
+    the list or, with `from_check`, to the topic check.
     """
     collection = permissions.get_managed_collection(request, slug)
     try:

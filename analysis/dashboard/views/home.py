@@ -74,7 +74,8 @@ def read_start(managed: list[Campaign]) -> dict[str, Any] | None:
     campaign.
 
     example, to_judge: the finished campaign and the one to try judging, None if it is not open.
-    n_annotators: of the example. job: the one that fills the example, None if it has ended.
+    n_annotators: number of annotators of the example. job: the one that fills the example, None if
+    it has ended.
     """
     by_slug = {one.slug: one for one in managed}
     demo, to_judge = by_slug.pop(example.SLUG, None), by_slug.pop(example.TO_JUDGE_SLUG, None)

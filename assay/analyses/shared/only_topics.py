@@ -26,7 +26,7 @@ def add_topics_option(parser: ArgumentParser) -> None:
 def read_topic_filter(
     command: FileCommand, options: Mapping[str, Any], topics: Iterable[str], what: str
 ) -> frozenset[str] | None:
-    """Return the IDs in the file, or None without the option. topics: those of `what`.
+    """Return the IDs in the file, or None without the option. topics: topics of `what`.
 
     Warns about unknown IDs, and raises BadInput if all are unknown. Raises FormatError if the file
     cannot be read.
