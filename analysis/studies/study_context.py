@@ -144,6 +144,10 @@ class StudyContext:
             runs={path: partial(self._named_run, path) for path in self._run_paths}, qrels={}
         )
 
+    def read_runs(self) -> list[RunColumns]:
+        """Return the runs under the names of their systems, in the order of `systems`."""
+        return [self._named_run(path) for path in self.files("runs")]
+
     @property
     def _run_paths(self) -> list[str]:
         return [self.settings.path(one) for one in self.settings.values["runs"] or []]

@@ -37,6 +37,7 @@ from assay.charts.panels import panel_chart
 from assay.charts.points import DrawnInterval, ScatterPoint, conditions_chart, scatter_chart
 from assay.cli.base import BadInput
 from assay.comparison.bootstrap_sentences import sort_by_expected_rank
+from assay.comparison.near_identical import DEPTH, MIN_OVERLAP, find_similar_runs
 from assay.comparison.submissions import mean_ranks
 from assay.formats.leaderboards import SUBMISSION_COLUMNS as COLUMNS
 from assay.formats.leaderboards import BoardRow, read_leaderboard
@@ -281,6 +282,36 @@ def make_split_half(bench: StudyContext) -> Section:
     return Section(tables, figures, values=values)
 
 
+def make_similar_runs(bench: StudyContext) -> Section:
+    """List runs that differ by very small changes, of which the paper's rules allow one."""
+    bench.need("runs")
+    similar = find_similar_runs(bench.read_runs())
+    rows: list[list[Cell]] = [[one.a, one.b, one.overlap, one.same, one.topics] for one in similar]
+    header = ["run", "other run", "common documents", "equal rankings", "topics"]
+    note = (
+        f"Pairs that share at least {100 * MIN_OVERLAP:.0f}% of the first {DEPTH} documents, on "
+        f"average over topics. Equal rankings: share of topics with the same first {DEPTH} in the "
+        "same order."
+    )
+    table = Table(
+        "similar-runs",
+        "Nearly identical runs",
+        header,
+        rows,
+        note,
+        digits=(None, None, 3, 3, None),
+    )
+    n_runs = len({tag for one in similar for tag in (one.a, one.b)})
+    said = (
+        f"{format_count(len(similar), 'pair')} of runs ({format_count(n_runs, 'run')}) are nearly "
+        "identical, so their ranks are not independent."
+        if similar
+        else "No two runs are nearly identical."
+    )
+    values = {"pairs": [one._asdict() for one in similar]}
+    return Section([table] if similar else [], words=[said], values=values)
+
+
 def read_submissions(bench: StudyContext) -> list[BoardRow]:
     """Return the submissions up to a date, with groups replaced by their institutions. Raises
     PartLeftOut."""
@@ -515,5 +546,6 @@ STUDY = Study(
         StudyPart("conditions", "Figure 4: conditions compared", make_conditions),
         StudyPart("halves", "Table 4: two halves of the topics", make_split_half),
         StudyPart("submissions", "Submissions by group", make_submissions),
+        StudyPart("similar", "Nearly identical runs", make_similar_runs),
     ),
 )

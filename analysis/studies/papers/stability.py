@@ -49,6 +49,7 @@ def run_stability(bench: StudyContext, element: str) -> Result:
         given["per_topic_quota"] = True
     if bench.value("export"):
         given["export"] = bench.scratch_file(element_key(element))
+        given |= bench.options(export_qrels="folds")
     return bench.run(
         "stability", **qrels_and_runs_arguments(bench), element=element, **given, deltas=True
     )
@@ -338,6 +339,12 @@ STUDY = Study(
             "export",
             "flag",
             "Write the documents, topics and assessments of each sub-collection.",
+        ),
+        setting(
+            "folds",
+            "whole",
+            "Number of pairs at each overlap whose sub-collections are also written as qrels, topics and documents, with export.",
+            least=1,
         ),
         *EVALUATION_SETTING_KEYS,
     ),

@@ -3,6 +3,8 @@
 FOLDER/documents-0.25.tsv.gz   one element per row, with one digit per pair of sub-collections:
                                0 in neither, 1 in the first, 2 in the second, 3 in both
 FOLDER/qrels-0.25/3-2.txt      the qrels of the second sub-collection of the third pair
+FOLDER/topics-0.25/3-2.txt     its topics, one per line
+FOLDER/documents-0.25/3-2.txt  its documents, one per line
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -54,21 +57,41 @@ def export_subcollections(
             written.append(name)
         for pair in range(min(n_qrels, protocol.pairs)):
             for side, bit in ((1, IN_FIRST), (2, IN_SECOND)):
-                name = f"qrels-{level}/{pair + 1}-{side}.txt"
-                (folder / name).parent.mkdir(exist_ok=True)
-                kept = subcollection_rows(
-                    collection,
-                    protocol,
-                    {element: of[pair] & bit > 0 for element, of in drawn.items()},
-                    documents,
-                )
-                (folder / name).write_text(
-                    "".join(f"{topic} 0 {document} {grade}\n" for topic, document, grade in kept),
-                    encoding="utf-8",
-                    newline="\n",
-                )
-                written.append(name)
+                has = {element: of[pair] & bit > 0 for element, of in drawn.items()}
+                kept = subcollection_rows(collection, protocol, has, documents)
+                lists = {
+                    "qrels": [f"{topic} 0 {document} {grade}" for topic, document, grade in kept],
+                    **{
+                        element: list_kept_units(collection, protocol, element, has, documents)
+                        for element in ("topics", "documents")
+                    },
+                }
+                for kind, lines in lists.items():
+                    name = f"{kind}-{level}/{pair + 1}-{side}.txt"
+                    (folder / name).parent.mkdir(exist_ok=True)
+                    text = "".join(f"{line}\n" for line in lines)
+                    (folder / name).write_text(text, encoding="utf-8", newline="\n")
+                    written.append(name)
     return written
+
+
+def list_kept_units(
+    collection: PackedCollection,
+    protocol: StabilityProtocol,
+    element: str,
+    has: dict[str, NDArray[np.bool_]],
+    documents: NDArray[np.bytes_] | None,
+) -> list[str]:
+    """Return the IDs of the topics or documents (`element`) of one sub-collection. has: as for
+    `subcollection_rows`."""
+    units = sampling_units(
+        collection, replace(protocol, element=element, per_topic_quota=False), documents
+    )
+    return (
+        [unit for unit, is_in in zip(units, has[element], strict=True) if is_in]
+        if element in has
+        else units
+    )
 
 
 def element_header(element: str) -> str:

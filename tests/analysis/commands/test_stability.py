@@ -325,6 +325,13 @@ def test_the_sub_collections_written_give_the_taus_by_pytrec_eval_and_scipy(
                     if "topics" in element
                     else small.qrels
                 )
+                lists = {
+                    kind: set(
+                        (out / f"{kind}-{level}" / f"{pair + 1}-{side}.txt").read_text().split()
+                    )
+                    for kind in ("topics", "documents")
+                }
+                assert lists == {"topics": set(topics), "documents": set(kept)}
                 runs = keep_documents(small, kept).runs
                 sides.append(
                     [

@@ -196,6 +196,18 @@ def test_conditions_stand_side_by_side(out: Path) -> None:
     }  # with so few topics every rank is open
 
 
+def test_nearly_identical_runs_are_listed(out: Path, tmp_path: Path) -> None:
+    """half differs from best on ten of twenty topics, so no pair shares nine of ten documents."""
+    assert "No two runs are nearly identical." in (out / "report.md").read_text(encoding="utf-8")
+    twin = RUNS["best"].replace("best", "twin")
+    text = TOML.replace('"worst.txt"]', '"worst.txt", "twin.txt"]')
+    files = {"qrels": QRELS, "board": BOARD, "submitted": SUBMITTED, **LISTS, **RUNS}
+    made = study_of(tmp_path, "leaderboard", text, twin=twin, **files)
+    assert [list(row.values()) for row in table(made, "similar-runs")] == [
+        ["best", "twin", "1.0", "1.0", "20"]
+    ]
+
+
 def test_key_runs_of_figure_4_have_their_colours_and_short_names(tmp_path: Path) -> None:
     files = {"qrels": QRELS, "board": BOARD, "submitted": SUBMITTED, **LISTS, **RUNS}
     key = 'key_runs = ["worst", "Best"]\n'

@@ -161,9 +161,10 @@ def test_every_table_and_figure_of_an_element_follows_from_its_deltas(
 def test_deltas_are_those_of_pytrec_eval_and_scipy_on_the_topics_drawn(tmp_path: Path) -> None:
     """The sub-collections are read from the study's own folder, the runs and qrels from what it was
     given."""
-    out = study_of(
-        tmp_path, "stability", TOML + 'elements = "topics"\nexport = true\n', qrels=QRELS, **runs()
-    )
+    more = 'elements = "topics"\nexport = true\nfolds = 2\n'
+    out = study_of(tmp_path, "stability", TOML + more, qrels=QRELS, **runs())
+    folds = sorted(path.name for path in (out / "data" / "topics").glob("qrels-0.5/*"))
+    assert folds in ([], ["1-1.txt", "1-2.txt", "2-1.txt", "2-2.txt"])
     qrels: dict[str, dict[str, int]] = {}
     for line in QRELS.splitlines():
         topic, _, document, grade = line.split()
