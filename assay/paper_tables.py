@@ -286,13 +286,20 @@ def _split_columns(table: Table, shown: list[list[str]]) -> list[list[int]]:
         return [everything]
     numeric = table.numeric
     n_names = next((i for i, number in enumerate(numeric) if number), 1)
-    names = everything[: max(1, min(n_names, 2))]
+    names = everything[: max(1, min(n_names, 2), _n_distinguishing(shown, n_names))]
     groups = [list(names)]
     for chunk in _chunks(table, shown, names):
         if len(groups[-1]) > len(names) and not _lay_out(table, shown, [*groups[-1], *chunk]):
             groups.append(list(names))
         groups[-1] += chunk
     return groups
+
+
+def _n_distinguishing(shown: list[list[str]], most: int) -> int:
+    """Return how many of the first columns distinguish the rows, at most `most`."""
+    return next(
+        (n for n in range(1, most) if len({tuple(row[:n]) for row in shown}) == len(shown)), most
+    )
 
 
 def _chunks(table: Table, shown: list[list[str]], names: Sequence[int]) -> Iterator[list[int]]:

@@ -104,6 +104,15 @@ def test_a_wide_table_is_split_between_heads_and_repeats_the_names() -> None:
     assert r"\caption{T (part 2 of 3)}\label{tab:t-2}" in parts[1].replace("\n", "")
 
 
+def test_parts_of_a_wide_table_repeat_as_many_names_as_distinguish_its_rows() -> None:
+    header = ["list", "A", "B", "note", *[f"measure{k}" for k in range(30)]]
+    rows: list[list[Cell]] = [["first", "R1", f"R{k}", "x", *[0.5] * 30] for k in range(2, 5)]
+    latex = to_paper_latex(Table("t", "T", header, rows))
+    assert latex.count(r"\begin{table") > 1
+    assert latex.count("list & A & B & ") == latex.count(r"\begin{table")
+    assert latex.count("note") == 1
+
+
 def test_a_long_table_is_split_into_parts_with_every_row_once() -> None:
     latex = to_paper_latex(LONG)
     assert "longtable" not in latex
