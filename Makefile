@@ -53,6 +53,11 @@ reproduction:  ## make the four papers' studies of the collections at ASSAY_TEST
 	@$(PYTHON) config/install.py dev
 	@$(VENV) -m benchmarks.reproduction $(ARGS)
 
+.PHONY: paper
+paper:  ## make the five studies of the collections at ASSAY_TEST_DATA, and typeset docs/evidence/paper/paper.tex with them (needs pdflatex)
+	@$(PYTHON) config/install.py dev
+	@$(VENV) -m benchmarks.paper $(ARGS)
+
 lint:  ## format, ruff and mypy
 	@$(PYTHON) config/install.py dev
 	@$(VENV) -m ruff format --check --quiet . && $(VENV) -m ruff check . && $(VENV) -m mypy pooling annotation analysis config assay

@@ -98,11 +98,11 @@ def rerun_block(block: str, *, data: Path, work: Path) -> str:
     return "```console\n" + "\n".join(lines) + "\n```"
 
 
-def make_study_folder(name: str, *, data: Path, work: Path) -> Path:
-    """Create the folder of the study docs/evidence/reproduction/name.toml in the empty folder
-    `work`."""
+def make_study_folder(name: str, *, data: Path, work: Path, files: Path = RESULTS_DIR) -> Path:
+    """Create the folder of the study name.toml in the empty folder `work`. files: the folder of the
+    TOML file."""
     (work / "data").symlink_to(data)
-    text = (RESULTS_DIR / f"{name}.toml").read_text("utf-8")
+    text = (files / f"{name}.toml").read_text("utf-8")
     (work / f"{name}.toml").write_text(text, encoding="utf-8")
     for line in text.splitlines():
         if line.startswith(BEFORE_MARK):
