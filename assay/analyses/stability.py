@@ -206,7 +206,9 @@ def count_unlisted(collection: PackedCollection, documents: NDArray[np.bytes_], 
     none of them is."""
     n = int(np.count_nonzero(~np.isin(collection.documents, documents)))
     if n == len(collection.documents):
-        raise BadInput("no document of runs and qrels is in the list of document IDs")
+        raise BadInput(
+            "no document of runs and qrels is in the list of document IDs; check the IDs"
+        )
     if n:
         warn(
             f"{format_count(n, 'document')} of runs and qrels {'is' if n == 1 else 'are'} not "

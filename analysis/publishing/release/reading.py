@@ -324,13 +324,13 @@ class ReleaseFile:
             needed = parse_number(c["needed"], "needed")
             if needed is None or needed > 32_000:
                 raise InvalidReleaseCell(
-                    f"needed {c['needed'][:20]!r}", "a whole number up to 32,000"
+                    f"invalid needed {c['needed'][:20]!r}", "a whole number up to 32,000"
                 )
             # older versions had no additional judgements
             asked_more = parse_number(c.get("asked_more", "0"), "asked_more")
             if asked_more is None or asked_more > MAX_VALUES["judgements_per_pair"]:
                 raise InvalidReleaseCell(
-                    f"asked_more {c['asked_more'][:20]!r}",
+                    f"invalid asked_more {c['asked_more'][:20]!r}",
                     f"a whole number up to {MAX_VALUES['judgements_per_pair']}",
                 )
             return PairRow(
@@ -373,7 +373,7 @@ class ReleaseFile:
             entered = parse_choice(c["entered"], ["", *SelectionMethod], "entered")
             stage = parse_number(c["stage"], "stage") if c["stage"] else None
             if stage is not None and not 0 < stage <= MAX_STAGE:
-                raise InvalidReleaseCell(f"stage {stage}", f"1 to {MAX_STAGE}, or empty")
+                raise InvalidReleaseCell(f"invalid stage {stage}", f"1 to {MAX_STAGE}, or empty")
             if stage is None and (stratum is None or place is None):
                 raise InvalidReleaseCell(
                     "neither a stage nor a place in a stratum",
@@ -398,7 +398,7 @@ class ReleaseFile:
             grade = parse_number(c["grade"], "grade")
             if grade is None or grade > 32_000:
                 raise InvalidReleaseCell(
-                    f"grade {c['grade'][:20]!r}", "a whole number up to 32,000"
+                    f"invalid grade {c['grade'][:20]!r}", "a whole number up to 32,000"
                 )
             return LlmLabelRow(line, c["llm_judge"], c["topic"], c["document"], grade)
 
@@ -485,7 +485,7 @@ def parse_number(cell: str, what: str) -> int | None:
         return None
     if not (cell.isascii() and cell.isdigit() and len(cell) <= 10) or int(cell) > MAX_NUMBER:
         raise InvalidReleaseCell(
-            f"{what} {cell[:20]!r}", f"a whole number from 0 to {MAX_NUMBER:,}, or empty"
+            f"invalid {what} {cell[:20]!r}", f"a whole number from 0 to {MAX_NUMBER:,}, or empty"
         )
     return int(cell)
 
@@ -494,7 +494,7 @@ def _parse_grade(cell: str, scale: set[int]) -> int:
     grade = parse_number(cell, "grade")
     if grade is None or grade not in scale:
         raise InvalidReleaseCell(
-            f"grade {cell[:20]!r}", f"one of {', '.join(map(str, sorted(scale)))}"
+            f"invalid grade {cell[:20]!r}", f"one of {', '.join(map(str, sorted(scale)))}"
         )
     return grade
 
@@ -507,7 +507,7 @@ def parse_flag(cell: str) -> bool:
 
 def parse_choice(cell: str, known: list[str], what: str) -> str:
     if cell not in known:
-        raise InvalidReleaseCell(f"{what} {cell[:30]!r}", f"one of {', '.join(known)}")
+        raise InvalidReleaseCell(f"invalid {what} {cell[:30]!r}", f"one of {', '.join(known)}")
     return cell
 
 
@@ -536,7 +536,9 @@ def parse_spans(cell: str) -> list[list[int]]:
     for part in filter(None, cell.split(";")):
         match = SPAN_PATTERN.fullmatch(part)
         if match is None or int(match[1]) >= int(match[2]):
-            raise InvalidReleaseCell(f"span {part[:30]!r}", "begin-end, with begin before end")
+            raise InvalidReleaseCell(
+                f"invalid span {part[:30]!r}", "begin-end, with begin before end"
+            )
         passages.append([int(match[1]), int(match[2])])
     return passages
 
@@ -545,4 +547,4 @@ def parse_lease_token(cell: str) -> uuid.UUID | None:
     try:
         return uuid.UUID(cell) if cell else None
     except ValueError:
-        raise InvalidReleaseCell(f"lease {cell[:40]!r}", "a UUID or empty") from None
+        raise InvalidReleaseCell(f"invalid lease {cell[:40]!r}", "a UUID or empty") from None

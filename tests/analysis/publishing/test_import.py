@@ -599,7 +599,7 @@ def test_a_bomb_in_a_part_that_is_read_whole_is_refused(release, monkeypatch):
             "feedback.tsv",
             "Good",
             "Splendid",
-            "feedback.tsv:2: answer 'Splendid', expected one of Very good",
+            "feedback.tsv:2: invalid answer 'Splendid', expected one of Very good",
         ),
         ("feedback.tsv", "A003", "A999", "feedback.tsv:4: unknown annotator 'A999'"),
         ("feedback.tsv", "A003", "A001", "feedback.tsv:4: empty or duplicate answer"),
