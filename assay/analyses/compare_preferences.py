@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
+import scipy
 
 from assay.analyses.shared.measures import InMemoryInputs
 from assay.analyses.shared.reading import alpha_option
@@ -146,7 +146,7 @@ def _fit(
 
 def _quantile(alpha: float, n_topics: int) -> float:
     """Return Student's quantile of a two-sided interval; NaN with a single topic."""
-    return float(student.ppf(1 - alpha / 2, n_topics - 1)) if n_topics > 1 else float("nan")
+    return float(scipy.stats.t.ppf(1 - alpha / 2, n_topics - 1)) if n_topics > 1 else float("nan")
 
 
 def _describe_fit(
@@ -233,7 +233,7 @@ def _p_value(value: float, variance: float, n_topics: int) -> float:
     error = clean_error(variance)
     if not error > 0:
         return float("nan")
-    return float(2 * student.sf(abs(value) / error, n_topics - 1))
+    return float(2 * scipy.stats.t.sf(abs(value) / error, n_topics - 1))
 
 
 def tables(result: Values) -> list[Table]:
