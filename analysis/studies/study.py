@@ -34,8 +34,8 @@ def setting(
     """Declare an input of the TOML file.
 
     kind: file, files (patterns, sorted by name), named (a table `name = file`), names (a table
-    `name = words`), systems (names or tables by run), whole, number, text, texts or flag. help: one sentence. least: minimum of a
-    number. of: the option of an analysis that it sets.
+    `name = words`), systems (names or tables by run), whole, number, text, texts or flag. help: one
+    sentence. least: minimum of a number. of: option of an analysis that this input sets.
     """
     words = tuple((one, one) for one in choices)
     return DeclaredOption(

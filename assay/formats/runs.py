@@ -457,8 +457,8 @@ def _order_by_rank(
     *,
     move: bool,
 ) -> tuple[int, int]:
-    """Return the number of positions where the rank column puts another document: of a different
-    score, and of the same score.
+    """Return the numbers of positions at which the rank column has another document, with a
+    different score and with the same score.
 
     With `move`, the rows are sorted by the rank column in place.
     """

@@ -84,7 +84,7 @@ def evaluate_cut_pools(
     level: int = 1,
 ) -> list[CutPool]:
     """Return the pools of these runs, one per depth, in the given order. Raises ValueError for a
-    depth below 1 and for measures that read -1 as not sampled."""
+    depth below 1 and for measures for which a grade of -1 means "not sampled"."""
     if min(depths) < 1:
         raise ValueError("the depth of a pool must be at least 1")
     if inferred := [str(measure) for measure in measures if measure.family == "infAP"]:

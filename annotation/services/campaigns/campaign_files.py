@@ -1,4 +1,4 @@
-"""Campaigns as TOML files: reading, with the files that they name, and writing."""
+"""Read campaign files (TOML) together with the files to which they refer, and write them."""
 
 from __future__ import annotations
 
