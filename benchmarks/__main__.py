@@ -131,6 +131,10 @@ SECTIONS = {
         "Throughput at saturation and beyond ([fault tolerance](reliability.md#load)).",
     ),
     "bench_pool": ("Pools", "Depth-k pool of large runs."),
+    "bench_preferences": (
+        "Preferences",
+        "Abilities of systems from many battles, with clustered errors.",
+    ),
     "bench_profile": ("Profile", "Processor time of requests by part of the program."),
     "bench_reading": ("Reading runs", "Reading of large run files."),
     "bench_requests": ("Requests", "Processor time of each request of the judging page."),
