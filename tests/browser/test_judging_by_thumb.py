@@ -179,7 +179,7 @@ def test_a_judgement_that_was_too_fast_is_reopened(signed_in_page: Signed) -> No
     first = judging.title.inner_text()
     tap_grade(judging, 3)
     notice = page.locator("[data-name=status]")
-    expect(notice).to_contain_text("“Exercise and blood sugar, part 1” took")
+    expect(notice).to_contain_text("You judged “Exercise and blood sugar, part 1” in")
     expect(notice).to_contain_text("too fast to count")
     reopen = notice.get_by_role("button", name="Reopen")
     expect(reopen).to_be_visible()
