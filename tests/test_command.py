@@ -71,7 +71,10 @@ def test_a_command_is_found_by_its_name(
 @pytest.mark.parametrize(
     ("words", "near"),
     [
-        (["compare"], "compare systems, compare runs, compare rankings, compare labels"),
+        (
+            ["compare"],
+            "compare systems, compare runs, compare rankings, compare preferences, compare labels",
+        ),
         (["compare", "system"], "compare systems"),
         (["evalute"], "evaluate"),
     ],
@@ -163,7 +166,7 @@ def test_bash_completes_commands_options_and_values() -> None:
     assert done.stderr == ""
     names, second, options, values, value, files, shells, actions = done.stdout.splitlines()
     assert names.split() == ["compare", "completion"]
-    assert second.split() == ["systems", "runs", "rankings", "labels"]
+    assert second.split() == ["systems", "runs", "rankings", "preferences", "labels"]
     assert options == "--method"
     assert values.split()[:2] == ["majority", "median"]
     assert value == "median"

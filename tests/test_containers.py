@@ -12,17 +12,12 @@ from typing import Any
 import pytest
 import yaml
 
+from config.setting_list import SECTIONS
 from tests.documented import block
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "how-to" / "container"
-SETTINGS = set(
-    re.findall(
-        r"^\| `(ASSAY_\w+)`",
-        (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8"),
-        re.MULTILINE,
-    )
-)
+SETTINGS = {f"ASSAY_{one.name}" for section in SECTIONS.values() for one in section}
 
 
 @pytest.fixture(scope="module")

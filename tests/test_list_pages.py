@@ -58,7 +58,7 @@ NO_LISTS = {
     "pooling/_job.html": "the first refused lines of one file, downloaded whole",
     "pooling/pool_extension.html": "costs, one a row",
     "pooling/pool_new.html": "runs to choose, in one form",
-    "pooling/pool_preview.html": "stages of one pool",
+    "pooling/_stages.html": "stages of one pool",
 }
 """Template with a table that does not grow beyond what one sees at once -> why."""
 

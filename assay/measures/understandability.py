@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from assay.column_types import QrelsColumns, RunColumns
 from assay.measures.evaluation import RecallBase, sum_by_topic
@@ -93,6 +92,8 @@ class FacetCorrelation:
 
 def correlate_facets(grades: NDArray[np.int32], facet: NDArray[np.int32]) -> FacetCorrelation:
     """grades, facet: int32 (n), negative for unjudged."""
+    from scipy import stats  # slow to import, and not needed by the scores
+
     both = (grades >= 0) & (facet >= 0)
     x, y = grades[both], facet[both]
     n = len(x)

@@ -306,7 +306,6 @@ SPELLINGS = {
     "recall_2": "R@2",
     "bpref": "Bpref",
     "MRR@1": "RR@1",
-    "J@3": "Judged@3",
     "MAP(rel=2)": "AP(rel=2)",
 }
 

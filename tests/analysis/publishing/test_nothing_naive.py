@@ -76,6 +76,7 @@ OF_FILES = {
         if what == REFUSES or name in ("evaluate", "compare_systems", "stopping_advice")
     },
     "simulate_campaign": "qrels",
+    "score_facets": "qrels",
     "label_overlap": "labels only",
     "export_labels": "labels only",
     "rank_llm_judges": "labels only",
@@ -397,6 +398,7 @@ def test_every_function_of_the_library_that_scores_refuses(campaign, tmp_path):
     further = {
         "compare_runs": ([one, {"B": runs["B"]}], {}),
         "unjudged": ([one], {}),
+        "score_facets": ([{"1": {"x": 1}}, runs], {}),
         "stability": ([runs], {"element": "topics"}),
     }
     labels_only = {"write_qrels", "rank_llm_judges", "export_labels"}
