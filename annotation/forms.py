@@ -173,7 +173,7 @@ class AccountForm(forms.Form):
         )
         if is_console_backend():
             unsent = (
-                "No mail server is set (ASSAY_EMAIL_HOST): the list is only printed on the "
+                "No mail server is set (ASSAY_EMAIL_HOST): the list is only printed to the "
                 "worker's console."
             )
             self.fields["to_do_mail"].help_text = unsent

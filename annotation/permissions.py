@@ -71,7 +71,10 @@ def get_annotator(request_or_user: Any, slug: str) -> Membership:
         raise PermissionDenied(_("Viewers can see the results of the campaign but can't judge."))
     if annotator.role != Membership.Role.ANNOTATOR:
         raise PermissionDenied(
-            _("Managers do not judge in their own campaign. Use “Try it” to see the judging page.")
+            _(
+                "Managers can't judge in their own campaigns. "
+                "Select “Try judging” to see the judging page."
+            )
         )
     return annotator
 

@@ -206,7 +206,7 @@ def mail() -> Iterator[Finding]:
     if is_public() and messages.is_console_backend():
         yield note_finding(
             "No email is sent because ASSAY_EMAIL_HOST is not set. Sign-in links, reminders and "
-            "to-do lists are only printed on the console."
+            "to-do lists are only printed to the console."
         )
 
 

@@ -189,7 +189,7 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "EMAIL_HOST",
             "",
             "mail server for sign-in links, reminders and to-do lists, which the worker sends",
-            "none: emails are printed on the console",
+            "none: emails are printed to the console",
         ),
         Setting("EMAIL_PORT", "25", "port of the mail server"),
         Setting("EMAIL_USER", "", "username at the mail server"),

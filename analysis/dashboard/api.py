@@ -104,7 +104,9 @@ class AgreementOfCampaignSerializer(serializers.Serializer):
     computed_at = serializers.DateTimeField(allow_null=True)
     current = serializers.BooleanField(help_text="whether the statistics include all judgements")
     working = serializers.BooleanField(
-        help_text="whether they are being recalculated; request them again later"
+        help_text=(
+            "whether the statistics are being recalculated; if true, request them again later"
+        )
     )
 
 

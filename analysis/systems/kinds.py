@@ -557,7 +557,7 @@ ALL_KINDS = (
             "measures",
             web_field(
                 "against",
-                "Order by the difference to",
+                "Order by the difference from",
                 "tag",
                 choices=(("", "no run (by its own score)"),),
             ),

@@ -69,8 +69,8 @@ def create_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:
         )
         if gone := sorted({topic for topic, _, _ in order} - kept):
             says = ngettext(
-                "%(n)s topic of these pairs, such as %(first)s, is no longer in the collection; compute the report again",
-                "%(n)s topics of these pairs, such as %(first)s, are no longer in the collection; compute the report again",
+                "topic %(first)s of these pairs is no longer in the collection; compute the report again",
+                "%(n)s topics of these pairs are no longer in the collection, for example %(first)s; compute the report again",
                 len(gone),
             )
             raise Refused(says % {"n": f"{len(gone):,}", "first": gone[0]})

@@ -69,7 +69,9 @@ def needs_judgements(
         return False
     if campaign is None or not all(map(is_own_labels, parameters.get("qrels", []))):
         raise Refused(
-            _("label noise requires single judgements, which only the campaign's own labels have")
+            _(
+                "label noise requires individual judgements, which only the campaign's own labels have"
+            )
         )
     return True
 

@@ -84,7 +84,7 @@ class DocumentSerializer(StrictSerializer):
 class ChangeSerializer(serializers.Serializer):
     table = serializers.CharField(help_text="collection, pool or campaign")
     key = serializers.CharField()
-    words = serializers.CharField(help_text="description of the change, for people")
+    words = serializers.CharField(help_text="human-readable description of the change")
 
     def get_fields(self) -> dict[str, serializers.Field]:
         """Add two fields whose names are, or could become, reserved in Python."""

@@ -158,7 +158,9 @@ class ShownDocumentSerializer(NamedDocumentSerializer):
     rotation = serializers.IntegerField(help_text="character at which the shown text begins")
     lang = serializers.CharField(
         allow_blank=True,
-        help_text="language from its field lang or language (BCP 47); empty if unknown",
+        help_text=(
+            "language (BCP 47) from the document's `lang` or `language` field; empty if unknown"
+        ),
     )
     dir = serializers.ChoiceField(
         choices=["auto", "ltr", "rtl"],
@@ -262,7 +264,7 @@ class HeldLeaseSerializer(serializers.Serializer):
 
 class RenewedSerializer(SituationSerializer):
     leases = serializers.DictField(
-        child=HeldLeaseSerializer(), help_text="leases by token, without unknown tokens"
+        child=HeldLeaseSerializer(), help_text="leases by token; unknown tokens are omitted"
     )
 
 

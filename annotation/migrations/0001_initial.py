@@ -327,7 +327,7 @@ class Migration(migrations.Migration):
                     models.JSONField(
                         blank=True,
                         default=list,
-                        help_text="rows of Topic that this annotator may judge; empty for all",
+                        help_text="primary keys of the topics this annotator may judge; empty for all",
                     ),
                 ),
                 ("consented_at", models.DateTimeField(blank=True, null=True)),
@@ -457,7 +457,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "topic_row",
-                    models.BigIntegerField(help_text="row of Topic, copied from the entry"),
+                    models.BigIntegerField(
+                        help_text="primary key of the topic, copied from the pool entry"
+                    ),
                 ),
                 (
                     "kind",

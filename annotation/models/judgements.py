@@ -32,7 +32,9 @@ class Pair(models.Model):
         Campaign, on_delete=models.CASCADE, related_name="pairs", db_index=False
     )
     entry = models.ForeignKey(PoolEntry, on_delete=models.PROTECT, related_name="+")
-    topic_row = models.BigIntegerField(help_text="row of Topic, copied from the entry")
+    topic_row = models.BigIntegerField(
+        help_text="primary key of the topic, copied from the pool entry"
+    )
     kind = models.CharField(max_length=15, choices=Kind, default=Kind.NORMAL)
     priority = models.IntegerField()
     position = models.PositiveIntegerField()

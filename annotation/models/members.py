@@ -58,7 +58,7 @@ class Membership(models.Model):
     topic_rows = models.JSONField(
         default=list,
         blank=True,
-        help_text="rows of Topic that this annotator may judge; empty for all",
+        help_text="primary keys of the topics this annotator may judge; empty for all",
     )
     consented_at = models.DateTimeField(null=True, blank=True)
     guideline_read = models.PositiveIntegerField(

@@ -221,28 +221,16 @@ def _describe_effect(campaign: Campaign, per_pair: int, missing: int) -> str:
     now = count_missing_judgements(campaign)
     n = campaign.judgements_per_pair
     if now < missing:
-        says = ngettext(
-            "Changed from %(before)s to %(n)s judgement per pair. Missing judgements: %(now)s, "
-            "previously %(missing)s (about %(hours)s fewer hours at %(seconds)s s each). "
-            "Existing judgements still count.",
-            (
-                "Changed from %(before)s to %(n)s judgements per pair. Missing judgements: "
-                "%(now)s, previously %(missing)s (about %(hours)s fewer hours at %(seconds)s s "
-                "each). Existing judgements still count."
-            ),
-            n,
+        says = _(
+            "Judgements per pair: %(n)s (previously %(before)s). Missing judgements: %(now)s "
+            "(previously %(missing)s), which saves about %(hours)s hours at %(seconds)s seconds "
+            "per judgement. Existing judgements still count."
         )
     else:
-        says = ngettext(
-            "Changed from %(before)s to %(n)s judgement per pair. Missing judgements: %(now)s, "
-            "previously %(missing)s (about %(hours)s more hours at %(seconds)s s each). "
-            "Existing judgements still count.",
-            (
-                "Changed from %(before)s to %(n)s judgements per pair. Missing judgements: "
-                "%(now)s, previously %(missing)s (about %(hours)s more hours at %(seconds)s s "
-                "each). Existing judgements still count."
-            ),
-            n,
+        says = _(
+            "Judgements per pair: %(n)s (previously %(before)s). Missing judgements: %(now)s "
+            "(previously %(missing)s), which takes about %(hours)s more hours at %(seconds)s "
+            "seconds per judgement. Existing judgements still count."
         )
     return says % {
         "before": per_pair,

@@ -44,8 +44,8 @@ def remind(request: SignedInRequest, slug: str) -> HttpResponse:
                     messages.warning(
                         request,
                         _(
-                            "No mail server is configured. The reminders were printed on the "
-                            "worker's console and not sent."
+                            "No mail server is configured. The reminders were printed to the "
+                            "worker's console instead of being sent."
                         ),
                     )
                 else:

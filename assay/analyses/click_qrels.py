@@ -165,8 +165,8 @@ class Command(FileCommand):
         parser.add_argument(
             "--queries",
             metavar="FILE",
-            help="file of the topics whose queries count, with ID and text; for TripClick's log "
-            "(JSON lines) and UBI events",
+            help="topic file (ID and text), needed for TripClick logs (JSON lines) and UBI events; "
+            "only clicks for these queries are used",
         )
         parser.add_argument(
             "--ubi-queries",

@@ -151,7 +151,7 @@ class Command(FileCommand):
         parser.add_argument(
             "--judgements",
             metavar="FILE",
-            help="file of single human judgements, to measure inter-annotator agreement",
+            help="file of individual human judgements, used to measure inter-annotator agreement",
         )
         parser.add_argument(
             "--related",

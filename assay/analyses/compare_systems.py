@@ -83,7 +83,7 @@ class Options(SampledEvaluationOptions):
     against: str = option(
         "all",
         "Compare",
-        help="comparisons: all pairs of runs (default), or every other run with the run TAG",
+        help="runs to compare: all (every pair, default), or TAG (this run with every other run)",
         hint="Every pair of runs, or one run with all others.",
         metavar="all|TAG",
         kind="tag",

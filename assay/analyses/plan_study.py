@@ -51,7 +51,7 @@ from assay.tabular import Table
 
 MEASURES = "nDCG@10 AP"
 DIFFERENCE = 0.05
-NO_JUDGEMENTS = "the single judgements (--judgements FILE), which qrels do not contain"
+NO_JUDGEMENTS = "the individual judgements (--judgements FILE), which qrels do not contain"
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def compute(
 
 def refuse_contradictions(options: Options, n_runs: int) -> None:
     if options.difference is not None and options.width is not None:
-        raise BadInput("--difference and --width exclude each other, expected one of them")
+        raise BadInput("--difference and --width can't be used together, expected only one of them")
     if options.power <= options.alpha:
         raise BadInput(f"--power {options.power:g} must be greater than --alpha {options.alpha:g}")
     if n_runs < 2:
@@ -313,8 +313,8 @@ class Command(ByTopicGroup, CampaignCommand):
         parser.add_argument(
             "--judgements",
             metavar="FILE",
-            help="file of single judgements (topic, document, annotator, grade), to estimate label "
-            "noise and the value of additional judgements per pair (not needed with --campaign)",
+            help="file of individual judgements (topic, document, annotator, grade), used to "
+            "estimate label noise and the value of additional judgements per pair (not needed with --campaign)",
         )
 
     def compute(self, *, qrels: str, runs: list[str], seed: int, **given: Any) -> Values:
@@ -328,7 +328,9 @@ class Command(ByTopicGroup, CampaignCommand):
             options,
             judgements=read_label_table(self, given),
             source=given["judgements"] or "the campaign",
-            no_judgements="a majority of single judgements" if given["campaign"] else NO_JUDGEMENTS,
+            no_judgements="a majority of individual judgements"
+            if given["campaign"]
+            else NO_JUDGEMENTS,
             seed=seed,
             warn=self.warn,
         )

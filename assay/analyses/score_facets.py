@@ -58,7 +58,7 @@ class Options(RunReading):
     by_document: bool = option(
         False,
         "One grade per document",
-        help="use one grade of the facet per document, that of its first topic",
+        help="use one facet grade per document: the grade from its first topic",
     )
 
 

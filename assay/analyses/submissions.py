@@ -42,7 +42,7 @@ class Options(CheckedOptions):
     private_condition: str = option(
         "",
         "Private condition",
-        help="name of the private condition in the file of --ranks (default: the only condition)",
+        help="name of the private condition in the --ranks file (default: the only condition)",
         hint="As the report of expected ranks names it. Leave empty if it has only one.",
         metavar="NAME",
     )

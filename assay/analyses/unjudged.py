@@ -213,13 +213,13 @@ def completion_reason(order: Sequence[UnjudgedDocument], result: Mapping[str, An
     against = result.get("against")
     if against and next(iter(against["differences"].values()))["settled"]:
         return (
-            f"the sign of the difference to {against['run']} is settled, whatever the grades of "
+            f"the sign of the difference from {against['run']} is settled, whatever the grades of "
             f"the remaining unjudged documents"
         )
     name, bounds = next(iter((against["differences"] if against else result["bounds"]).items()))
     low, high = bounds["bounds"] if against else bounds
     if high - low < NEGLIGIBLE_WIDTH:
-        what = f"the difference to {against['run']} by {name}" if against else name
+        what = f"the difference from {against['run']} by {name}" if against else name
         return f"the remaining unjudged documents change {what} by less than {NEGLIGIBLE_WIDTH}"
     return None
 
@@ -317,8 +317,9 @@ class Command(CampaignCommand):
         )
         parser.add_argument(
             "--against-run",
-            metavar="RUN",
-            help="run whose difference to RUN determines the order of judging",
+            metavar="BASELINE",
+            help="other run: pairs are ordered by how much they can change the score difference "
+            "between RUN and BASELINE",
         )
         parser.add_argument(
             "--top-up",

@@ -188,7 +188,7 @@ def read_nuggets(path: Source, *, name: str | None = None) -> dict[str, list[Nug
                 raise FormatError.single(
                     display_name(path, name),
                     number,
-                    f"nugget {len(made[topic])} of {topic} has no text, or importance {importance!r}",
+                    f"nugget {len(made[topic])} of {topic}: missing text or invalid importance {importance!r}",
                     "text, and importance vital or okay",
                 )
             made[topic].append(Nugget(text, importance == "vital"))

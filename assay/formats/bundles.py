@@ -312,8 +312,8 @@ def _add_umbrela(line: int, record: Any, building: _BundleBuilder) -> None:
     if building.topics.setdefault(topic, TopicRecord(topic, text, line=line)).text != text:
         building.mistakes.add(
             line,
-            f"topic {topic} has a different text than in line {building.topics[topic].line}",
-            "one text per topic",
+            f"the text of topic {topic} differs from line {building.topics[topic].line}",
+            "the same text for every occurrence of a topic",
             text,
         )
     for rank, candidate in enumerate(candidates, 1 + building.n_documents[topic]):

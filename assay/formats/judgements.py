@@ -280,7 +280,7 @@ def _read_quepid_json(
     mistakes, warnings = FileProblems(called), WarningCounter()
     pairs = book.get("query_doc_pairs") if isinstance(book, dict) else None
     if not isinstance(pairs, list):
-        raise FormatError.single(called, 1, "JSON without a list query_doc_pairs", "a Quepid book")
+        raise FormatError.single(called, 1, "JSON without a query_doc_pairs list", "a Quepid book")
 
     def judgements() -> Iterator[FileJudgement]:
         for number, pair in enumerate(pairs, 1):

@@ -45,7 +45,7 @@ class ProblemSerializer(serializers.Serializer):
     type = serializers.CharField(help_text="address of the page that explains `code`")
     title = serializers.CharField(help_text="name of the HTTP status")
     status = serializers.IntegerField()
-    detail = serializers.CharField(help_text="problem and remedy, for people")
+    detail = serializers.CharField(help_text="human-readable problem and remedy")
     code = serializers.CharField(help_text="stable identifier of the problem, for programs")
     request = serializers.CharField(
         allow_blank=True, help_text="reference of this request in the server's log"

@@ -106,7 +106,7 @@ def add_file_arguments(parser: ArgumentParser, what: str, *, at_least: str = "+"
     parser.add_argument(
         "--collection", required=True, metavar="SLUG", help="slug of the collection"
     )
-    parser.add_argument("--user", metavar="NAME", help="username to run the import as")
+    parser.add_argument("--user", metavar="NAME", help="user who runs the import")
     parser.add_argument(
         "--inspect", action="store_true", help="show what the file contains without importing it"
     )

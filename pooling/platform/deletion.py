@@ -24,8 +24,7 @@ RECOVERY_HINTS = {
         "uploaded files."
     ),
     "topics": gettext_lazy(
-        "To restore them, upload the topic file again. You have to repeat "
-        "the decisions of the topic check."
+        "To restore them, upload the topic file again. You will have to repeat the topic check."
     ),
     "run": gettext_lazy(
         "To restore it, upload the run file again. You have to re-enter its description and group."

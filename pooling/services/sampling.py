@@ -52,7 +52,7 @@ def make_sampled_parameters(
     """Return the parameters of a sampled pool. Raises Refused for invalid values."""
     if strata not in STRATA_KINDS:
         raise MalformedRequest(
-            _("unknown strata; choose one of %(kinds)s") % {"kinds": " or ".join(STRATA_KINDS)}
+            _("unknown strata; choose from %(kinds)s") % {"kinds": ", ".join(STRATA_KINDS)}
         )
     if (strata == LLM_STRATA) != (llm_judge is not None):
         raise MalformedRequest(

@@ -157,7 +157,10 @@ def _read_files(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
         same = parts.setdefault(role.role, [])
         if len(forms) == 1 and same and (role.role != "qrels" or len(same) >= 1000):
             raise FormatError.single(
-                upload.name, None, f"duplicate {role.name}", "one set with each file once"
+                upload.name,
+                None,
+                f"duplicate {role.name}",
+                "a single set with one file of each type",
             )
         same.append(UnpackedPart(str(folder / f"{role.role}-{len(same)}"), role.name))
         return Path(same[-1].path)

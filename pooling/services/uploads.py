@@ -86,9 +86,9 @@ def check_upload_size(n_bytes: int, user: Any) -> None:
         waiting = Upload.objects.filter(created_by=user).aggregate(n=Sum("n_bytes"))["n"] or 0
         if waiting + n_bytes > settings.WAITING_BYTES_PER_PERSON:
             says = _(
-                "your undecided uploads have %(waiting)s bytes, %(whole)s with this file; the "
-                "maximum per user is %(most)s (ASSAY_MAX_WAITING_MB). Import or discard some "
-                "of them first"
+                "your uploads waiting for a decision take up %(waiting)s bytes, or %(whole)s with "
+                "this file; the maximum per user is %(most)s bytes (ASSAY_MAX_WAITING_MB). Import "
+                "or discard some of them first"
             )
             figures = {
                 "waiting": waiting,

@@ -300,7 +300,7 @@ def test_fewer_judgements_a_pair_tell_their_effect():
     )
     # by hand: 6 pairs: 18 - 1 were missing, 12 - 1 are; six judgements of a minute
     assert (
-        "Changed from 3 to 2 judgements per pair. Missing judgements: 11, previously 17 (about 0.1 fewer hours at 60 s each)."
+        "Judgements per pair: 2 (previously 3). Missing judgements: 11 (previously 17), which saves about 0.1 hours at 60 seconds per judgement."
         in answer
     )
 

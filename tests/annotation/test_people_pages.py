@@ -272,9 +272,9 @@ class TestSignInLinks:
         person = client_of(make_user("maker", may_create=True))
         promised = ("email you a sign-in link", "a link is on its way", "at most one email per day")
         printed = (
-            "The link is printed only on the server",
-            "The link is printed only on the server",
-            "the list is only printed on the",
+            "The link is printed only to the server",
+            "The link is printed only to the server",
+            "the list is only printed to the",
         )
         for said, unsaid, backend in (
             (promised, printed, settings.EMAIL_BACKEND),

@@ -1,4 +1,4 @@
-"""*Try it*: a manager judges as annotators do, and it counts nowhere."""
+"""*Try judging*: a manager judges as annotators do, and it counts nowhere."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_draft_is_tried_from_its_overview_a_judgement_too_fast_is_told_and_a_r
     page = signed_in_page(campaign.created_by)
     judging = JudgingPage(page, campaign)
     page.goto(f"/campaigns/{campaign.slug}/")
-    page.locator("main").get_by_role("link", name="Try judging").click()
+    page.locator("main").get_by_role("link", name="Try judging", exact=True).click()
     page.get_by_role("button", name="I have read the guidelines").click()
     expect(judging.title).to_be_visible()
     page.locator("html[data-complete]").wait_for()

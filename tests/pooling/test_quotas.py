@@ -80,7 +80,7 @@ def test_uploads_of_one_person_wait_up_to_so_many_bytes(settings, tmp_path):
     )
     with pytest.raises(
         jobs.Refused,
-        match="your undecided uploads have 60 bytes, 101 with this file; the maximum per user is 100",
+        match="your uploads waiting for a decision take up 60 bytes, or 101 with this file; the maximum per user is 100 bytes",
     ):
         uploads.store_upload(
             collection, kind="run", file=ContentFile(b"x" * 41), name="b.run", user=ada

@@ -168,7 +168,9 @@ def alpha_time_chart(heavy: dict[str, Any] | None) -> Picture:
         ),
         x_at=[float(i) for i in range(0, len(points), max(1, -(-len(points) // 8)))],
         x_form=lambda i: points[int(i)]["day"] if 0 <= int(i) < len(points) else "",
-        reason=_("Not enough pairs judged twice on any day yet.") if heavy else _("Calculating…"),
+        reason=_("No day has enough pairs with two judgements yet.")
+        if heavy
+        else _("Calculating…"),
     )
 
 

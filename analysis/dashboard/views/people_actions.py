@@ -67,8 +67,8 @@ def save_note(member: Membership, text: str, actor: User) -> str:
 def include_member(member: Membership, text: str, actor: User) -> str:
     done = exclusion.include_annotator(member, actor=actor, reason=text)
     says = ngettext(
-        "Included %(who)s again: %(n)s judgement counts, %(extra)s are kept as extra.",
-        "Included %(who)s again: %(n)s judgements count, %(extra)s are kept as extra.",
+        "%(who)s is included again. %(n)s judgement counts, and %(extra)s are kept with the status “extra”.",
+        "%(who)s is included again. %(n)s judgements count, and %(extra)s are kept with the status “extra”.",
         done.counted,
     )
     return says % {"who": "%(who)s", "n": f"{done.counted:,}", "extra": f"{done.extra:,}"}

@@ -157,7 +157,7 @@ def make_planning(bench: StudyContext) -> Section:
         []
         if judged
         else [
-            "The value of additional judgements needs `judgements`, the single judgements behind the qrels."
+            "The value of additional judgements needs `judgements`, the individual judgements behind the qrels."
         ]
     )
     values = {
@@ -195,7 +195,7 @@ STUDY = Study(
         setting(
             "judgements",
             "file",
-            "The single judgements behind the qrels, to measure label noise.",
+            "The individual judgements behind the qrels, to measure label noise.",
         ),
         *EVALUATION_SETTING_KEYS,
     ),

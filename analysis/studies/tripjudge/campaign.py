@@ -319,7 +319,7 @@ def make_label_shares(bench: StudyContext) -> Section:
         "Labels",
         ["scale", "label", "pairs", "share"],
         rows,
-        "The ways in which labels were decided need single judgements.",
+        "The ways in which labels were decided need individual judgements.",
         digits=(None, None, None, 3),
     )
     return Section([table], figures, reasons, values)

@@ -84,7 +84,7 @@ SETTING_KEYS = (
     setting(
         "click_queries",
         "file",
-        "Topics whose queries count (texts), if click_log is TripClick's log (JSON lines).",
+        "Topic file (ID and text), if click_log is a TripClick log (JSON lines). Only clicks for these queries are used.",
     ),
     setting(
         "shown",
@@ -133,7 +133,7 @@ def judgement_arguments(bench: StudyContext, *, only: str | None = None) -> dict
     Raises PartLeftOut."""
     bench.need(
         "judgements",
-        why="single judgements; labels do not show the annotator, grade and time of each judgement",
+        why="individual judgements; labels do not show the annotator, grade and time of each judgement",
     )
     given = {
         "judgements": bench.file("judgements") or "",

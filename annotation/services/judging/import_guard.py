@@ -34,8 +34,8 @@ UNREADABLE_ERRORS = (FormatError, OSError, *ARCHIVE_ERRORS)
 FORCE_HELP = (
     "import even while annotators judge on SQLite; their judgements wait until the import is done"
 )
-FORCE_OPTION_HINT = "with --force"
-FORCE_CHECKBOX_HINT = gettext_lazy("by selecting “Import while annotators are judging”")
+FORCE_OPTION_HINT = "To import it now, add --force"
+FORCE_CHECKBOX_HINT = gettext_lazy("To import it now, select “Import while annotators are judging”")
 
 
 def has_one_writer() -> bool:
@@ -53,13 +53,12 @@ def is_judging_active() -> bool:
 
 def check_import(source: str | BinaryIO, *, name: str, anyway: bool, way: str) -> None:
     """Raise Refused if the import of this file would block annotators. source: a path, or an open
-    file, which is rewound. way: how to override the check, as the end of a sentence."""
+    file, which is rewound. way: the sentence that says how to override the check."""
     if anyway or not has_one_writer() or not is_judging_active() or not is_large_file(source):
         return
     says = _(
         "annotators are judging, and on SQLite their judgements would have to wait while "
-        "%(name)s is imported. Import it after %(minutes)s minutes without judgements, or "
-        "import it now %(way)s"
+        "%(name)s is imported. Import it after %(minutes)s minutes without judgements. %(way)s"
     )
     raise Refused(says % {"name": name, "minutes": RECENT_PERIOD.seconds // 60, "way": way})
 

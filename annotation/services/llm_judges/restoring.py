@@ -45,18 +45,19 @@ def restore_judges(
         judges[judge.name] = judge
     labels: dict[tuple[str, str, str], LlmLabel] = {}
     for row in rows:
+        place = f"llm-labels.tsv, line {row.line}"
         judge_of_row, topic = judges.get(row.llm_judge), topics.get(row.topic)
-        if (
-            judge_of_row is None
-            or topic is None
-            or (row.llm_judge, row.topic, row.document) in labels
-        ):
+        if judge_of_row is None:
             raise NotRestorable(
-                (
-                    f"llm-labels.tsv, line {row.line}: unexpected label of {row.llm_judge[:40]!r} for topic "
-                    f"{row.topic[:40]!r}, document {row.document[:40]!r}"
-                ),
-                "an LLM judge described here and a topic of topics.jsonl, each pair once",
+                f"{place}: unknown LLM judge {row.llm_judge[:40]!r}", "one listed in the release"
+            )
+        if topic is None:
+            raise NotRestorable(f"{place}: unknown topic {row.topic[:40]!r}", "one in topics.jsonl")
+        if (row.llm_judge, row.topic, row.document) in labels:
+            raise NotRestorable(
+                f"{place}: duplicate label by {row.llm_judge[:40]!r} for topic {row.topic[:40]!r}, "
+                f"document {row.document[:40]!r}",
+                "one label per pair",
             )
         label = LlmLabel(
             judge=judge_of_row,

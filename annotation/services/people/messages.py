@@ -199,7 +199,7 @@ def send_reminders(work: ClaimedJob) -> dict[str, Any]:
         warnings.insert(
             0,
             _(
-                "No mail server is configured (ASSAY_EMAIL_HOST). The emails were printed on the worker's console and not delivered."
+                "No mail server is configured (ASSAY_EMAIL_HOST). The emails were printed to the worker's console instead of being sent."
             ),
         )
     return {

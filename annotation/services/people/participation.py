@@ -46,7 +46,8 @@ def save_display_settings(annotator: Membership, choices: dict[str, Any]) -> dic
     """Save the user's settings of the judging page: one JSON object of limited size, which may have
     unknown keys."""
     if len(json.dumps(choices)) > MAX_CHOICES:
-        raise AnswerRefused("too_large", _("These settings are too large."))
+        says = _("The settings exceed the maximum size of %(most)s characters.")
+        raise AnswerRefused("too_large", says % {"most": f"{MAX_CHOICES:,}"})
     profile = Profile.objects.get_or_create(user_id=annotator.user_id)[0]
     profile.choices = choices
     profile.save(update_fields=["choices"])

@@ -83,7 +83,7 @@ class RankNoise:
         if not len(chosen):
             return None
         if why := no_verdict_reason(len(chosen)):
-            self.warn(f"no ranks with label noise: {why} with single judgements")
+            self.warn(f"no ranks with label noise: {why} with individual judgements")
             return None
         (ranks,) = compute_label_ranks(
             noisy, chosen, labellings=labellings, trials=trials, seed=seed

@@ -71,7 +71,7 @@ def _settled(result: Values) -> str:
     because a document that turns out relevant also changes the ideal ranking."""
     settles, by_weight = result["settles"], f"by their weights in nDCG@{result['cutoff']}"
     of_what = (
-        f"the difference to {result['against']['run']}" if "against" in result else "the score"
+        f"the difference from {result['against']['run']}" if "against" in result else "the score"
     )
     judging = "judging this pair" if settles["n"] == 1 else f"judging these {settles['n']} pairs"
     if (left := settles["left"]) is None:

@@ -46,7 +46,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--user",
             metavar="NAME",
-            help="username to run the import as, who manages a new collection",
+            help="user who runs the import; becomes the manager of a new collection",
         )
         parser.add_argument(
             "--inspect", action="store_true", help="show what the set contains without importing it"

@@ -208,7 +208,7 @@ def test_contradictions_are_refused(arguments: list[str]) -> None:
         "compare_systems", *arguments, "--against", "nobody"
     )
     assert "there is only one run" in refused("compare_systems", *arguments[:2])
-    assert "exclude each other" in refused(
+    assert "can't be used together" in refused(
         "plan_study", *arguments, "--difference", 0.1, "--width", 0.1
     )
     assert "must be greater than --alpha" in refused("plan_study", *arguments, "--power", 0.05)
@@ -227,7 +227,7 @@ def test_topics_needed_follow_the_variance_of_the_differences(tmp_path: Path) ->
         abs(found["P@1"]["topics_needed"] - (1.96 + 0.8416) ** 2 * (2 / 7) / 0.01) < 4
     )  # the normal approximation, two topics short
     assert found["P@1"]["labels"] is None
-    assert "single judgements" in found["undefined"]["labels"]
+    assert "individual judgements" in found["undefined"]["labels"]
     assert "topics needed" in printed("plan_study", *paths, "--measures", "P@1")[0]
 
 

@@ -491,9 +491,7 @@ def test_a_hole_that_both_runs_have_at_one_rank_is_open_for_all_that(tmp_path: P
     said = printed(
         "unjudged", qrels, late, "--measures", "nDCG@2", "--against-run", other, "--max-grade", 3
     )[0]
-    nothing = (
-        "judging this pair settles, by their weights in nDCG@2, nothing of the difference to other"
-    )
+    nothing = "judging this pair settles, by their weights in nDCG@2, nothing of the difference from other"
     assert nothing in words(found)
     assert nothing in said
     assert "100%" not in words(found)

@@ -379,7 +379,7 @@ class TestOnePerson:
         client = manager_of(campaign)
         text = text_of(client.get(where))
         assert "2 would no longer count" in text
-        assert "of 2. These pairs keep fewer than two judgements" in text
+        assert "Out of 2. These pairs are left with fewer than two judgements" in text
         client.post(where, {"reason": ""})
         ada.refresh_from_db()
         assert ada.status == "active"  # not without a reason

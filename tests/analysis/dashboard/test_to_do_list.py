@@ -256,7 +256,7 @@ def test_a_closed_campaign_keeps_its_disputed_pairs_until_a_release_is_built_or_
     assert "Nothing needs you now" not in page
     first = manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
     assert "1 disputed pair to adjudicate" in text_of(first)
-    assert all(word not in text_of(first) for word in ("Pace", "Active", "Live", "Try it"))
+    assert all(word not in text_of(first) for word in ("Pace", "Active", "Live", "Try judging"))
     assert 'hx-trigger="every' not in first.content.decode()
     recipe = Recipe.objects.create(campaign=campaign, name="All")
     release = Release.objects.create(recipe=recipe, file="x.zip", digest="0" * 64)

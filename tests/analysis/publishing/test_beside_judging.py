@@ -102,10 +102,10 @@ def test_the_commands_refuse_a_large_file_with_the_reason_and_do_it_when_told_to
         "annotators are judging, and on SQLite their judgements would have to wait while judgements.csv is imported"
         in err
     )
-    assert "after 2 minutes without judgements, or import it now with --force" in err
+    assert "after 2 minutes without judgements. To import it now, add --force" in err
     slug = run("import_judgements", path, "--force")["campaign"]
     run("export_campaign", "--campaign", slug, "--output", release)
-    assert "with --force" in refused("import_campaign", release)[2]
+    assert "add --force" in refused("import_campaign", release)[2]
     assert run("import_campaign", release, "--force")["campaign"] == f"{slug}-2"
 
 
@@ -136,8 +136,8 @@ def test_the_page_says_why_it_does_not_take_a_large_file_and_takes_it_with_a_tic
         "Annotators are judging, and on SQLite their judgements would have to wait while raw.csv is imported"
         in page.content.decode()
     )
-    assert f"or import it now by selecting “{BOX}”." in page.content.decode()
-    assert BOX in page.content.decode().split("by selecting")[1], (
+    assert f"To import it now, select “{BOX}”." in page.content.decode()
+    assert BOX in page.content.decode().split("To import it now, select")[1], (
         "the box that the sentence speaks of"
     )
     assert posted(path, anyway="on").status_code == 302

@@ -66,7 +66,7 @@ def test_the_report_has_the_numbers_of_the_command_and_says_what_they_mean(
         == len(result["order"])
         > result["unjudged"]["total"]
     ), "holes of both runs"
-    assert "of the difference to sys.1." in page
+    assert "of the difference from sys.1." in page
     assert len(report.command.split("--pool-runs")[1].split("runs/")) - 1 >= 4, (
         "the four other runs are those of the pool"
     )

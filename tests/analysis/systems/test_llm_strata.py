@@ -207,7 +207,7 @@ def test_a_manager_draws_by_it_on_the_page_and_the_report_corrects_people(
     pool = Pool.objects.get(name="by LLM judge")
     assert pool.parameters["llm_judge"]["judge"] == "whole/model-x"
     assert (
-        "Strata: votes and the grades of whole/model-x"
+        "Strata: votes and grades by the LLM judge whole/model-x"
         in client.get(reverse("pool", args=[whole.collection.slug, pool.pk])).content.decode()
     )
     lifecycle.set_pool(whole, pool)
