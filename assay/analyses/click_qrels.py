@@ -165,8 +165,8 @@ class Command(FileCommand):
         parser.add_argument(
             "--queries",
             metavar="FILE",
-            help="topic file (ID and text), needed for TripClick logs (JSON lines) and UBI events; "
-            "only clicks for these queries are used",
+            help="topic file (ID and text), needed for TripClick logs (JSON lines), optional for UBI "
+            "events; only clicks for these queries are used",
         )
         parser.add_argument(
             "--ubi-queries",
