@@ -115,7 +115,7 @@ def describe_equal_boards(result: dict[str, Any]) -> str:
         f"{result['family_size']} comparisons, correction: {correction}. If all runs were equal ({own['trials']} "
         "simulated leaderboards, with runs exchanged at random per topic), "
         f"{100 * own['boards']:.0f}% of the leaderboards would have a record called better "
-        "than R1, doing no harm"
+        "than R1 by the do-no-harm rule"
     )
     return (
         f"{words}."
