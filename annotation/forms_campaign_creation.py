@@ -395,8 +395,8 @@ class NewCampaignForm(KnownPairsFields):
 
 
 def _shown_value(asked: Mapping[str, str], name: str, preset: Preset) -> Any:
-    """Return the value that the user typed, or else the preset's. The value of the preset shown
-    before was not typed."""
+    """Return the value that the user typed, or the preset's value otherwise. A value left over from
+    the previous preset does not count as typed."""
     typed, before = asked.get(name, ""), PRESETS.get(asked.get("values_of", ""))
     if typed == "" or (before and typed == str(before.settings[name])):
         return preset.settings[name]

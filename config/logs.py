@@ -59,8 +59,8 @@ class RedactSecretsFilter(logging.Filter):
 
 
 class GunicornFilter(logging.Filter):
-    """Filter for gunicorn's messages on failed or unreadable requests, which contain full addresses
-    and headers with sessions. It keeps the kind of the fault and the redacted address."""
+    """Filter gunicorn's messages about failed or unreadable requests, which contain full URLs and
+    session cookies. Keeps the error type and the redacted URL."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         message = str(record.msg)

@@ -21,7 +21,7 @@ WANTED = {
     "rule of the scheduler",
     "kind of report",
     "chart",
-    "address of the api",
+    "api endpoint",
     "setting",
     "state of the judging page",
     "part of a release",

@@ -3,7 +3,7 @@ address that does so is in a table.
 
 Found are the addresses whose view, or a function of its module that it calls, calls something that
 is named like a loss; a new one has to be named here with what protects from a slip. Scripts are not
-asked twice: an address of the API is named with the page that previews the same."""
+asked twice: an API endpoint is named with the page that previews the same."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def losses(view: Callable[..., Any]) -> set[str]:
     return found
 
 
-def test_each_address_that_deletes_or_withdraws_says_what_protects_from_a_slip() -> None:
+def test_every_destructive_view_declares_its_safeguard() -> None:
     found = {name: what for name, view in addresses() if (what := losses(view))}
     assert {name: what for name, what in found.items() if name not in TABLE} == {}, (
         "name it in TABLE: preview it, ask, or let it be undone"

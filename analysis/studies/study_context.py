@@ -69,7 +69,7 @@ class StudyContext:
         return None if name_given is None else self.settings.path(name_given)
 
     def files(self, name: str) -> list[str]:
-        """Return the paths, for runs in the order of `systems`."""
+        """Return the paths in the setting `name`. Runs are in the order of `systems`."""
         paths = [self.settings.path(one) for one in self.settings.values[name] or []]
         if name == "runs" and self.has("systems"):
             return sorted(paths, key=lambda path: self._systems[path].place)

@@ -244,7 +244,7 @@ def compute_inputs_digest(inputs: Sequence[InputFile]) -> str:
 
 @contextmanager
 def open_analysis(report: Report, work: ClaimedJob | None) -> Iterator[Analysis]:
-    """Open the report's command with its inputs. The small tables are files in a temporary folder."""
+    """Yield the report's analysis with its inputs. Small tables are written to a temporary folder."""
     kind = KINDS[report.kind]
     inputs = [InputFile.of(one) for one in report.inputs]
     n_runs = sum(one.kind == "run" for one in inputs)

@@ -1,4 +1,4 @@
-"""A command on stored runs and qrels instead of files, with the options on the page."""
+"""Run an analysis command on stored runs and qrels, with the options chosen on the page."""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 
 class CampaignError(Exception):
-    """An error of a manager. The message is one sentence with the problem and a fix."""
+    """Raised if a manager's action is not possible. The message states the problem and a fix in
+    one sentence."""
 
 
 class ContradictionError(CampaignError):

@@ -1,5 +1,5 @@
-"""Pages for creating a campaign at once, duplicating one, and adding control pairs from qrels or a
-file."""
+"""Pages for creating a campaign in one step, duplicating one, and adding control pairs from qrels
+or a file."""
 
 from __future__ import annotations
 

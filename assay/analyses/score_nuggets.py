@@ -1,4 +1,4 @@
-"""Score generated answers by the nuggets of their topics that they contain."""
+"""Score generated answers by how many of their topic's nuggets they contain."""
 
 from __future__ import annotations
 

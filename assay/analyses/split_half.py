@@ -61,9 +61,9 @@ def plan_split_half(
     warn: Warn,
     part: bool = False,
 ) -> PieceworkPlan:
-    """Plan, in independent pieces, the comparison of the runs on random halves of the topics.
+    """Split the comparison of the runs on random halves of the topics into independent pieces.
 
-    part: the qrels are limited to a group of topics. Raises BadInput for fewer than two runs or two
+    part: whether the qrels cover only one topic group. Raises BadInput for fewer than two runs or two
     topics.
     """
     evaluations = evaluate_runs(runs, {"": qrels}, options.measures, options, warn=warn, part=part)[

@@ -224,7 +224,7 @@ def histogram_chart(
 
 
 def _draw_plated_label(name: str, x: float, last: float, width: float) -> str:
-    """Draw the name of a reference line over a plate, which keeps other lines out of it."""
+    """Draw a reference line's name on an opaque background, so that other lines do not cross it."""
     lines = wrap_reference_label(name, x=x, width=width)
     wide, tall = max(map(text_width, lines)), LINE_HEIGHT * len(lines)
     start = x - 5 - wide if x > width / 2 else x + 2

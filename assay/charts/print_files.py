@@ -237,8 +237,8 @@ def find_font_family(font: str) -> str | None:
 
 @cache
 def _embed_glyphs_only() -> None:
-    """Leave layout tables out of fonts embedded in PDF files, which store positioned glyphs.
-    Reducing these tables took half of the time of a picture."""
+    """Drop layout tables from fonts embedded in PDF files, which store positioned glyphs.
+    Subsetting these tables took half of the rendering time of a figure."""
     from fontTools.subset import Options
 
     Options._drop_tables_default = [*Options._drop_tables_default, *LAYOUT]

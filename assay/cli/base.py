@@ -42,7 +42,7 @@ Warn = Callable[[str], None]
 
 
 class BadInput(ValueError):
-    """A user's mistake that concerns no single line of a file, such as unknown names or conflicting
+    """A user error that is not tied to one line of a file, such as unknown names or conflicting
     options."""
 
 

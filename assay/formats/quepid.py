@@ -288,8 +288,8 @@ def _read_ratings_csv(
 
 
 def _read_ltr(stream: PeekableStream, mistakes: FileProblems) -> Iterator[Grade]:
-    """Yield the grades of lines `rating qid:1 # docid query text`. Comment lines `# qid:1: query
-    text` give the texts of queries whose lines have none, or something else such as a title."""
+    """Yield the grades of lines `rating qid:1 # docid query text`. A comment `# qid:1: query text`
+    overrides the text on the lines, which can be empty or, for example, a title."""
     queries: dict[str, str] = {}
     for line, text in iterate_lines(stream, name=mistakes.file):
         if text.lstrip().startswith("#"):

@@ -1,6 +1,6 @@
 """Draw pairs of sub-collections with a given overlap in one element of a test collection.
 
-An element with N things is halved: every sub-collection has m = floor(N/2) of them, and the two of
+An element with N units is halved: every sub-collection has m = floor(N/2) of them, and the two of
 a pair share s = floor(o m + 1/2) at overlap o. Because 2m - s <= N, any overlap from 0 (disjoint)
 to 1 is possible. Overlaps are exact fractions, so sizes do not depend on rounding errors.
 """
@@ -32,10 +32,10 @@ DEFAULT_OVERLAPS = tuple(Fraction(percent, 100) for percent in range(5, 101, 5))
 
 @dataclass(frozen=True, eq=False)
 class SamplingPopulation:
-    """Things to sample from, numbered from 0, in one group, or in groups that are halved separately
-    (quotas).
+    """Units (topics, documents or assessments) to sample from, numbered from 0, in one group, or in
+    groups that are halved separately (quotas).
 
-    n: N. groups: int64 arrays with the numbers of each group's things, which together contain each
+    n: N. groups: int64 arrays with the numbers of each group's units, which together contain each
     number once.
     """
 
@@ -48,16 +48,16 @@ class SamplingPopulation:
 
     @classmethod
     def by_group(cls, group: NDArray[np.integer]) -> SamplingPopulation:
-        """Return the population. group: int (N), the group of each thing."""
+        """Return the population. group: int (N), the group of each unit."""
         return cls(len(group), tuple(np.flatnonzero(group == g) for g in np.unique(group)))
 
     @property
     def size(self) -> int:
-        """Return m, the number of things in one sub-collection."""
+        """Return m, the number of units in one sub-collection."""
         return sum(half_size(len(group)) for group in self.groups)
 
     def shared(self, overlap: Fraction) -> int:
-        """Return s, the number of shared things."""
+        """Return s, the number of shared units."""
         return sum(shared_size(half_size(len(group)), overlap) for group in self.groups)
 
 
@@ -71,7 +71,7 @@ def shared_size(size: int, overlap: Fraction) -> int:
 
 
 def all_overlaps(size: int) -> tuple[Fraction, ...]:
-    """Return one overlap per number of shared things, 1..m (the paper's levels for topics)."""
+    """Return one overlap per number of shared units, 1..m (the paper's levels for topics)."""
     return tuple(Fraction(shared, size) for shared in range(1, size + 1))
 
 
@@ -91,9 +91,9 @@ def draw_pairs(
 
 
 def draw_pair(n: int, size: int, shared: int, rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Draw the memberships of n things in two sets of `size` that share `shared`: uint8 (n).
+    """Draw the memberships of n units in two sets of `size` that share `shared`: uint8 (n).
 
-    Things are sorted by random keys. The first ones belong to the first set only, the next ones to
+    Units are sorted by random keys. The first ones belong to the first set only, the next ones to
     both, the following ones to the second set only. If two equal keys meet at a boundary, which is
     rare, all keys are drawn again.
     """

@@ -226,8 +226,8 @@ def results_page(
 
 
 def list_known_pairs(campaign: Campaign) -> QuerySet[Pair]:
-    """Return pairs that are not ordinary, with the number of annotators who judged them, who were
-    right by the campaign's rule, and who gave the exact grade."""
+    """Return the control pairs with the numbers of annotators who judged them, were correct by the
+    campaign's rule, and gave the exact grade."""
     judged = Q(judgements__current=True) & ~Q(judgements__status=Judgement.Status.TOO_FAST)
     ids = list(get_kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).values_list("pk", flat=True))
     pairs = Pair.objects.filter(pk__in=ids).select_related("entry__topic", "entry__document")

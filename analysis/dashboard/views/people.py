@@ -110,11 +110,11 @@ def describe_review(person: AnnotatorSummary) -> str:
 def describe_person(
     campaign: Campaign, live: CampaignSnapshot, person: AnnotatorSummary
 ) -> dict[str, Any]:
-    """Return the data of analysis/_person_summary.html.
+    """Return the template context for analysis/_person_summary.html.
 
     at_stake: labels that would be missing or different without the annotator. alphas: ordinal alpha
-    of all judgements, and without the annotator, NaN if undefined. disagreements: the largest
-    MAX_DISAGREEMENTS.
+    of all judgements, with and without the annotator; None if either is undefined. disagreements:
+    the largest MAX_DISAGREEMENTS.
     """
     name = person.membership.pseudonym
     table = live.table(campaign.grades.size)

@@ -252,9 +252,8 @@ def _update_order(campaign: Campaign) -> int:
 
 
 def update_needed_judgements(campaign: Campaign) -> None:
-    """Give every pair its number of slots after a change of the judgements per pair, while
-    annotators judge. Updates also which pairs count as impossible to judge, because that depends on
-    the number."""
+    """Adjust each pair's number of slots to new judgements per pair while annotators are judging.
+    Also update which pairs count as impossible to judge, because that depends on this number."""
     ids = Pair.objects.filter(campaign=campaign).aggregate(first=Min("pk"), last=Max("pk"))
     for number, (first, last) in enumerate(iterate_id_ranges((ids["first"], ids["last"]))):
         yield_to_writers(number)
