@@ -9,7 +9,7 @@ from analysis.studies import api as studies
 from analysis.systems import api as systems
 
 urlpatterns = [
-    path("to-do/", dashboard.ToDoOfPerson.as_view(), name="api-to-do"),
+    path("to-do/", dashboard.ToDoListView.as_view(), name="api-to-do"),
     path(
         "campaigns/<slug:slug>/progress",
         dashboard.ProgressOfCampaign.as_view(),

@@ -152,11 +152,11 @@ def _select_heads(table: Table, columns: Sequence[int]) -> list[tuple[str, int]]
 
 def show_cells(table: Table) -> list[list[str]]:
     """Return the cells as text that is not yet escaped."""
-    columns = [_shown_column(table, i) for i in range(len(table.header))]
+    columns = [_format_column(table, i) for i in range(len(table.header))]
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def _shown_column(table: Table, column: int) -> list[str]:
+def _format_column(table: Table, column: int) -> list[str]:
     numbers = [
         abs(value)
         for row in table.rows

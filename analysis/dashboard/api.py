@@ -161,7 +161,7 @@ class ToDoListSerializer(serializers.Serializer):
     items = ToDoSerializer(many=True)
 
 
-class ToDoOfPerson(APIView):
+class ToDoListView(APIView):
     serializer_class = ToDoListSerializer
 
     @extend_schema(operation_id="to_do", responses=ToDoListSerializer)

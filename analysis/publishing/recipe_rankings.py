@@ -77,7 +77,7 @@ def get_newest_comparison(
 
 
 @jobs.register_job_kind(COMPARE_JOB, unit="runs", figures=True)
-def run_comparison(work: ClaimedJob) -> dict[str, Any]:
+def compute_recipe_comparison(work: ClaimedJob) -> dict[str, Any]:
     """Compute the report: judgements (counted), systems, rankings (the result of `compare_rankings`
     per scale and measure), or the reason why there are none."""
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)

@@ -111,7 +111,7 @@ class _InputFolder:
         path.write_bytes(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
         return True
 
-    def finish(self, given: StudyInputs) -> str:
+    def write_settings(self, given: StudyInputs) -> str:
         """Write the TOML file and return its path. Inputs of the user override those of the source."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, content in given.files.items():
@@ -212,7 +212,7 @@ def _write_campaign_inputs(
         qrels=own,
         clicks=select_click_references(campaign, given),
     )
-    return made.finish(given)
+    return made.write_settings(given)
 
 
 def select_click_references(campaign: Campaign, given: StudyInputs) -> Sequence[str]:
@@ -244,7 +244,7 @@ def write_collection_inputs(
         )
     clicks = [reference for reference, row in rows if row.kind == Qrels.Kind.CLICKS]
     _add_collection_files(made, collection, None, given, qrels=wanted, clicks=clicks)
-    return made.finish(given)
+    return made.write_settings(given)
 
 
 def _add_collection_files(
@@ -406,4 +406,4 @@ def _write_release_inputs(study: Study, name: str, folder: Path, path: Path) -> 
             float(settings.get("min_active_seconds") or 0),
         )
         made.value("documents", release.about["collection"].get("n_documents"))
-    return made.finish(NO_INPUTS)
+    return made.write_settings(NO_INPUTS)

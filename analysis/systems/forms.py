@@ -171,7 +171,9 @@ class ReportForm(forms.Form):
                 ],
             )
         if one.kind in ("pool", "report"):
-            rows = self._pools() if one.kind == "pool" else self._reports(more["report"])
+            rows = (
+                self._pool_choices() if one.kind == "pool" else self._report_choices(more["report"])
+            )
             return forms.TypedChoiceField(
                 label=one.about.label,
                 help_text=one.about.hint,
@@ -187,13 +189,13 @@ class ReportForm(forms.Form):
             )
         return field
 
-    def _pools(self) -> list[tuple[int, str]]:
+    def _pool_choices(self) -> list[tuple[int, str]]:
         return [
             (pool.pk, f"{pool.name} ({format_count(pool.n_pairs, 'pair')})")
             for pool in self.collection.pools.exclude(built_at=None)
         ]
 
-    def _reports(self, kind: str) -> list[tuple[int, str]]:
+    def _report_choices(self, kind: str) -> list[tuple[int, str]]:
         finished = Report.objects.filter(
             collection=self.collection, campaign=self.campaign, kind=kind
         ).exclude(finished_at=None)

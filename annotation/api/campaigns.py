@@ -23,7 +23,7 @@ from annotation.core.campaign_file import (
     CampaignMistakes,
     format_path,
     make_document,
-    read_document,
+    parse_campaign_file,
 )
 from annotation.models import Campaign, Membership
 from annotation.permissions import get_managed_campaign
@@ -182,7 +182,7 @@ class CampaignList(CampaignServiceView):
         The body can also be TOML (Content-Type: application/toml).
         """
         require_creator(request)
-        said = read_document(request.data)
+        said = parse_campaign_file(request.data)
         try:
             check_permission(request, said)
         except Http404:
@@ -236,7 +236,7 @@ class CampaignDocument(CampaignServiceView):
         that the document omits.
         """
         get_managed_campaign(request, slug)
-        said = read_document(request.data)
+        said = parse_campaign_file(request.data)
         if said.campaign.get("slug") != slug:
             raise CampaignMistakes(
                 [Mistake(("campaign", "slug"), "another campaign than that of the address", slug)]

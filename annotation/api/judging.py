@@ -40,7 +40,7 @@ HISTORY, MOST_HISTORY = 50, 200
 MAX_ID = 2**63 - 1
 
 
-class HeldSerializer(serializers.Serializer):
+class LeaseRequestSerializer(serializers.Serializer):
     """Leases of the page. want: number of leases to hold. held: tokens of the leases that the page
     has. offline: the annotator wants to judge without a connection."""
 
@@ -54,7 +54,7 @@ class TokensSerializer(serializers.Serializer):
     leases = serializers.ListField(child=serializers.UUIDField(), max_length=100)
 
 
-class AnswerSerializer(HeldSerializer):
+class AnswerSerializer(LeaseRequestSerializer):
     """A judgement. Durations are milliseconds of this opening of the pair. Times are by the page's
     clock."""
 
@@ -107,7 +107,7 @@ class SubmitSerializer(AnswerSerializer):
     lease = serializers.UUIDField()
 
 
-class SkipSerializer(HeldSerializer):
+class SkipSerializer(LeaseRequestSerializer):
     lease = serializers.UUIDField()
     key = serializers.UUIDField(required=False)
 
@@ -189,7 +189,7 @@ def get_situation(annotator: Membership) -> selectors.Situation:
     return selectors.get_situation(annotator, now=timezone.now())
 
 
-def _top_up_response(annotator: Membership, data: dict[str, Any], **more: Any) -> Response:
+def _refill_response(annotator: Membership, data: dict[str, Any], **more: Any) -> Response:
     served = assignment.refill_leases(
         annotator,
         want=data["want"],
@@ -224,10 +224,10 @@ class Trial(JudgingView):
 
 
 class Leases(JudgingView):
-    serializer_class = HeldSerializer
+    serializer_class = LeaseRequestSerializer
 
     @extend_schema(
-        request=HeldSerializer,
+        request=LeaseRequestSerializer,
         responses=judging_schema.ServedSerializer,
         operation_id="judging_lease",
     )
@@ -235,7 +235,7 @@ class Leases(JudgingView):
         """Claim pairs until `want` leases are held. Active leases missing from `held` are sent
         again, so the request can be repeated."""
         annotator = self.annotator(request, slug)
-        return _top_up_response(annotator, self.data(request))
+        return _refill_response(annotator, self.data(request))
 
 
 class RenewLeases(JudgingView):
@@ -307,7 +307,7 @@ class JudgementsView(JudgingView):
             outcome = judging.submit_judgement(
                 annotator, lease=data["lease"], key=data["key"], answer=_read_answer(data)
             )
-            return _top_up_response(annotator, data, **_serialize_outcome(outcome))
+            return _refill_response(annotator, data, **_serialize_outcome(outcome))
 
 
 class Revise(JudgingView):
@@ -326,7 +326,7 @@ class Revise(JudgingView):
             outcome = judging.revise_judgement(
                 annotator, judgement_id, key=data["key"], answer=_read_answer(data)
             )
-            return _top_up_response(annotator, data, **_serialize_outcome(outcome))
+            return _refill_response(annotator, data, **_serialize_outcome(outcome))
 
 
 def _serialize_outcome(outcome: judging.AnswerOutcome) -> dict[str, Any]:
@@ -359,7 +359,7 @@ class SkipView(JudgingView):
         annotator, data = self.annotator(request, slug), self.data(request)
         with defer_disk_sync():
             judging.skip_pair(annotator, lease=data["lease"])
-            return _top_up_response(annotator, data)
+            return _refill_response(annotator, data)
 
 
 class SkippedPairList(JudgingView):

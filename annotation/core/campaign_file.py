@@ -1,9 +1,9 @@
 """Campaign files: read a campaign from TOML or JSON into plain values, and write it again.
 
-    described = read_document({"collection": {...}, "pool": {...}, "campaign": {...}})
+    described = parse_campaign_file({"collection": {...}, "pool": {...}, "campaign": {...}})
     make_document(described)
 
-`read_document` raises CampaignMistakes if the file is invalid.
+`parse_campaign_file` raises CampaignMistakes if the file is invalid.
 """
 
 from __future__ import annotations
@@ -344,7 +344,7 @@ def format_path(path: Path) -> str:
     ).removeprefix(".")
 
 
-def read_document(said: Any) -> CampaignDescription:
+def parse_campaign_file(said: Any) -> CampaignDescription:
     """Read a campaign file from its parsed values. Raises CampaignMistakes with every error that
     can be found without the database."""
     if not isinstance(said, Mapping):
@@ -498,7 +498,7 @@ def map_gold_to_scale(said: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
 
 
 def make_document(described: CampaignDescription, *, as_text: bool = False) -> dict[str, Any]:
-    """Return the values of a campaign file, for TOML or, with `as_text`, for JSON. `read_document`
+    """Return the values of a campaign file, for TOML or, with `as_text`, for JSON. `parse_campaign_file`
     accepts the result."""
     tables = {
         "collection": described.collection,

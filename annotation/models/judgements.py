@@ -124,7 +124,7 @@ class Pair(models.Model):
         return f"pair {self.pk}"
 
     @property
-    def is_left(self) -> bool:
+    def is_excluded_by_depth(self) -> bool:
         """Whether the pair is unjudged and beyond the judging depth, so that it is not assigned."""
         return self.beyond_depth and not self.counted
 

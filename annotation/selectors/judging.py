@@ -557,7 +557,7 @@ def check_invariants(campaign: Campaign) -> list[str]:
         if (
             not pair.unjudgeable
             and not pair.removed
-            and not pair.is_left
+            and not pair.is_excluded_by_depth
             and pair.needed != max(needed_judgements(pair, n), pair.counted)
         ):
             faults.append(

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from annotation.demo.example import find_example
 from annotation.models import Campaign
 from annotation.selectors.llm_judges import has_llm_judges
-from pooling.templatetags.places import Place, PlacePage, ShownPlaces, show_places
+from pooling.templatetags.places import NavSections, Place, PlacePage, show_places
 
 register = template.Library()
 
@@ -59,7 +59,7 @@ EMPTY_IN_EXAMPLE = {"campaign-gold", "campaign-feedback"}
 
 
 @register.simple_tag(takes_context=True)
-def campaign_places(context: dict[str, Any]) -> ShownPlaces:
+def campaign_places(context: dict[str, Any]) -> NavSections:
     """Return the places of the page's campaign. A draft has no results yet, and its settings are
     the steps to its opening. LLM judges need an endpoint or labels from a file."""
     campaign, tab = context["campaign"], context.get("tab", "")

@@ -70,7 +70,7 @@ class DayHistory:
         made = np.bincount(np.minimum(hour[recent >= begin], 23), minlength=24).astype(np.float64)
         profile = made / made.sum() if made.any() else np.full(24, 1 / 24)
         seen = np.clip(calendar.edges, min(begin, now), now)
-        exposure = np.diff(WorkClock.of(calendar, profile, weekend=1.0).elapsed(seen))
+        exposure = np.diff(WorkClock.from_calendar(calendar, profile, weekend=1.0).elapsed(seen))
         return cls(calendar, counts, profile, exposure, begin, kick_off is not None)
 
     @cached_property
@@ -168,5 +168,7 @@ class DayPace:
         """Return clocks of future working time, with idle, usual and busy weekends."""
         calendar = Calendar.between(self.now, self.now + HORIZON_DAYS * DAY_SECONDS, self.zone)
         profile = self.history.profile
-        idle, usual, busy = (WorkClock.of(calendar, profile, weekend=w) for w in self.weekend)
+        idle, usual, busy = (
+            WorkClock.from_calendar(calendar, profile, weekend=w) for w in self.weekend
+        )
         return idle, usual, busy

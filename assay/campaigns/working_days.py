@@ -51,7 +51,9 @@ class WorkClock:
     passed: NDArray[np.float64]
 
     @classmethod
-    def of(cls, calendar: Calendar, profile: NDArray[np.float64], *, weekend: float) -> WorkClock:
+    def from_calendar(
+        cls, calendar: Calendar, profile: NDArray[np.float64], *, weekend: float
+    ) -> WorkClock:
         """Create a clock. profile: (24), the share of a day's judgements in each hour. weekend:
         judgements of a Saturday or Sunday relative to a working day."""
         length = np.diff(calendar.edges)[:, None]

@@ -11,7 +11,7 @@ from scipy import stats
 from assay.campaigns.outlier_annotators import find_outliers
 from assay.labels.agreement.annotators import compute_annotator_kappas
 from assay.labels.agreement.kappa import cohen_kappa
-from assay.labels.agreement.raters import TopicCounts
+from assay.labels.agreement.raters import AnnotatorTopicCounts
 
 NOISE = {0.2: 0.66, 0.5: 0.28, 0.8: 0.055}
 """Kappa (linear, four grades) with the label by the others -> share of the variance of a judgement
@@ -71,7 +71,7 @@ def measure_sign_rates(
                 np.searchsorted(borders, own) * 4 + np.searchsorted(borders, label), minlength=16
             ).reshape(4, 4)
         people = compute_annotator_kappas(
-            [f"a{k}" for k in range(annotators)], TopicCounts(np.arange(annotators), joint)
+            [f"a{k}" for k in range(annotators)], AnnotatorTopicCounts(np.arange(annotators), joint)
         )
         below = find_outliers(people)
         for k, person in enumerate(people):

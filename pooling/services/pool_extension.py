@@ -17,7 +17,7 @@ from pooling.models import Job, Pool, PoolEntry, Run
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob, Refused
 from pooling.services import ordering, pool_pairs, pools, unpooled_strata
-from pooling.services.pool_names import renamed_default
+from pooling.services.pool_names import name_after_change
 
 
 def request_extension_preview(
@@ -177,7 +177,7 @@ def _undo_extension(work: ClaimedJob, pool: Pool, extension: Job) -> dict[str, i
         pairs,
         depth=was["depth"],
         extended_at=was["extended_at"],
-        name=renamed_default(pool, was["depth"], len(runs)),
+        name=name_after_change(pool, was["depth"], len(runs)),
     )
     facts = {
         "pairs": len(pairs),

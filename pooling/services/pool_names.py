@@ -14,7 +14,7 @@ def default_name(depth: int, n_runs: int, *, kind: str = PoolKind.DEPTH) -> str:
     return f"{words[:1].upper()}{words[1:]}, {n_runs} run{'s' if n_runs != 1 else ''}"
 
 
-def renamed_default(pool: Pool, depth: int, n_runs: int) -> str:
+def name_after_change(pool: Pool, depth: int, n_runs: int) -> str:
     """Return the pool's name after a change of depth or runs. Default names are updated, others are
     kept."""
     if re.fullmatch(r"Depth \d+, \d+ runs?( \(\d+\))?", pool.name) is None:

@@ -27,7 +27,7 @@ from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob, Refused
 from pooling.services import ordering, sampling, unpooled_strata
 from pooling.services.documents import MAX_ID_LENGTH, link_documents, store_documents
-from pooling.services.pool_names import default_name, renamed_default
+from pooling.services.pool_names import default_name, name_after_change
 from pooling.services.pool_pairs import (
     check_idle,
     describe_pairs,
@@ -253,7 +253,7 @@ def extend_pool(work: ClaimedJob) -> dict[str, Any]:
         pairs,
         depth=deeper,
         extended_at=timezone.now(),
-        name=renamed_default(pool, deeper, len(set(runs))),
+        name=name_after_change(pool, deeper, len(set(runs))),
     )
     work.progress(0, total=len(entries.values), message="writing pairs", now=True)
     with work.writing():
@@ -337,9 +337,10 @@ def pool_tops(tops: Sequence[RunTop], *, depth: int, seed: int) -> PooledPairs:
 def read_tops(
     work: ClaimedJob, collection: Collection, runs: Sequence[Run], deep: int, *, kept_to: int = 0
 ) -> tuple[list[RunTop], list[str]]:
-    """Read the first ranks of each run, with one run in memory at a time.
+    """Read the top ranks of each run, loading one complete run at a time.
 
-    kept_to: a deeper rank to which pools are counted. Warnings refer to `deep`.
+    kept_to: read at least to this rank, so that deeper pools can be counted. Warnings refer to
+    `deep` only.
     """
     kept = list(collection.topics.filter(removed_reason="").values_list("topic_id", flat=True))
     tops, warnings, seen = [], [], set()

@@ -35,27 +35,27 @@ class Place(NamedTuple):
     pages: tuple[PlacePage, ...]
 
 
-class ShownPage(NamedTuple):
+class NavPage(NamedTuple):
     name: Text
     url: str
     is_current: bool
     tab: str
 
 
-class ShownPlace(NamedTuple):
+class NavSection(NamedTuple):
     name: Text
     url: str
     is_current: bool
-    pages: list[ShownPage]
+    pages: list[NavPage]
     tabs: frozenset[str]
 
 
-class ShownPlaces(NamedTuple):
+class NavSections(NamedTuple):
     """places: without the settings. pages: pages of the current place, empty if it has only one."""
 
-    places: list[ShownPlace]
-    settings: ShownPlace | None
-    pages: list[ShownPage]
+    places: list[NavSection]
+    settings: NavSection | None
+    pages: list[NavPage]
 
 
 COLLECTION_PLACES = (
@@ -83,26 +83,26 @@ COLLECTION_SETTINGS = Place(_("Settings"), (PlacePage("edit", "collection-edit",
 
 def show_places(
     places: Sequence[Place], settings: Place | None, *, slug: str, tab: str
-) -> ShownPlaces:
+) -> NavSections:
     """Return the places with their addresses. Pages of apps that are not installed are left out."""
     shown = [place for each in places if (place := _show_place(each, slug, tab))]
     gear = _show_place(settings, slug, tab) if settings else None
     current = next((place for place in (*shown, gear) if place and place.is_current), None)
     pages = current.pages if current and len(current.pages) > 1 else []
-    return ShownPlaces(shown, gear, pages)
+    return NavSections(shown, gear, pages)
 
 
-def _show_place(place: Place, slug: str, tab: str) -> ShownPlace | None:
+def _show_place(place: Place, slug: str, tab: str) -> NavSection | None:
     pages = []
     for page in place.pages:
         try:
             url = reverse(page.address, args=[slug, page.key] if page.key else [slug])
         except NoReverseMatch:
             continue
-        pages.append(ShownPage(page.name, url, page.tab == tab, page.tab))
+        pages.append(NavPage(page.name, url, page.tab == tab, page.tab))
     if not pages:
         return None
-    return ShownPlace(
+    return NavSection(
         place.name,
         pages[0].url,
         any(page.is_current for page in pages),
@@ -112,7 +112,7 @@ def _show_place(place: Place, slug: str, tab: str) -> ShownPlace | None:
 
 
 @register.simple_tag(takes_context=True)
-def collection_places(context: dict[str, Any]) -> ShownPlaces:
+def collection_places(context: dict[str, Any]) -> NavSections:
     """Return the places of the page's collection."""
     return show_places(
         COLLECTION_PLACES,

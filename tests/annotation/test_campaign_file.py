@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
-from annotation.core.campaign_file import SETTINGS, TABLE_KEYS, read_document
+from annotation.core.campaign_file import SETTINGS, TABLE_KEYS, parse_campaign_file
 from annotation.demo import campaign as demo
 from annotation.demo.corpus import CorpusEntry
 from annotation.demo.example import TO_JUDGE_SLUG
@@ -605,7 +605,7 @@ def test_a_campaign_whose_gold_has_only_low_grades_is_written_so_that_it_reads_t
         set_pair_kind(pair, "gold", gold_grade=1)
     document = called("export", "autumn")["document"]
     assert document["campaign"]["gold_grades"] == [{"file_grade": 1, "grade": 1}]
-    assert plan_campaign(read_document(document), folder=None, actor=None).changes == []
+    assert plan_campaign(parse_campaign_file(document), folder=None, actor=None).changes == []
 
 
 def test_gold_may_be_qrels_and_a_wrong_grade_names_its_line(folder):
@@ -621,7 +621,7 @@ def test_gold_may_be_qrels_and_a_wrong_grade_names_its_line(folder):
         CampaignFile(folder / "campaign.toml")
 
 
-def test_accounts_that_were_made_for_nobody_are_none(folder):
+def test_applying_a_campaign_file_creates_no_accounts(folder):
     applied(folder)
     assert User.objects.count() == 2
 

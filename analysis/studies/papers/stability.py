@@ -26,7 +26,7 @@ from analysis.studies.table_names import (
     prefix_tables,
     qrels_and_runs_arguments,
 )
-from assay.analyses.shared.stability_tables import fitted, none_below, shared_of, words
+from assay.analyses.shared.stability_tables import fitted, format_shared, none_below, words
 from assay.analyses.stability import Options
 from assay.charts.lines import Line, line_chart
 from assay.charts.panels import panel_chart
@@ -151,7 +151,7 @@ def deltas_table(result: Result) -> Table:
         for measure, levels in result["deltas"].items()
         for level, shared, taus in zip(
             result["levels"],
-            [shared_of(result, k) for k in range(len(levels))],
+            [format_shared(result, k) for k in range(len(levels))],
             levels,
             strict=True,
         )

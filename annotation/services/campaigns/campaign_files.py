@@ -15,7 +15,7 @@ from annotation.core.campaign_file import (
     CampaignMistakes,
     format_path,
     make_document,
-    read_document,
+    parse_campaign_file,
 )
 from assay.formats.delimited import DelimitedTable, FileProblems, find_column
 from assay.formats.errors import FileProblem, FormatError
@@ -47,7 +47,7 @@ class CampaignFile:
             raise FormatError.single(self.name, None, "a byte that is not UTF-8", "UTF-8") from None
         said = read_toml(self.name, self.text)
         try:
-            self.described = load_named_files(read_document(said), self.folder)
+            self.described = load_named_files(parse_campaign_file(said), self.folder)
         except CampaignMistakes as error:
             raise self.with_lines(error) from None
 
@@ -91,7 +91,7 @@ def load_named_files(described: CampaignDescription, folder: str) -> CampaignDes
             campaign["gold"] = read_gold_file(path, campaign[name])
         del campaign[name]
     again = {"collection": described.collection, "pool": described.pool, "campaign": campaign}
-    return read_document(make_document(CampaignDescription(**again)))
+    return parse_campaign_file(make_document(CampaignDescription(**again)))
 
 
 def read_gold_file(path: str, name: str) -> list[dict[str, Any]]:

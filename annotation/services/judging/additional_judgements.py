@@ -60,7 +60,7 @@ def no_addition_reason(pair: Pair, n: int) -> str:
         return _("control pairs (gold, qualification, calibration) get no additional judgements")
     if pair.removed:
         return _("the topic is removed")
-    if pair.is_left:
+    if pair.is_excluded_by_depth:
         return _(
             "the pair is below the current judging depth; increase the depth under Planning options "
             "first"

@@ -86,7 +86,7 @@ def balance_slots(pair: Pair, n: int) -> None:
     """
     pair.needed = (
         pair.counted + pair.held
-        if pair.unjudgeable or pair.removed or pair.is_left
+        if pair.unjudgeable or pair.removed or pair.is_excluded_by_depth
         else max(needed_judgements(pair, n), pair.counted)
     )
     if pair.kind == Pair.Kind.QUALIFICATION:

@@ -584,7 +584,11 @@ def _judgement_status(
         return Judgement.Status.COUNTED
     slots.balance_slots(pair, n)
     # a slot reserved before the pair was removed or left out is still filled
-    room = slots.needed_judgements(pair, n) if pair.removed or pair.is_left else pair.needed
+    room = (
+        slots.needed_judgements(pair, n)
+        if pair.removed or pair.is_excluded_by_depth
+        else pair.needed
+    )
     free = pair.counted < room if has_slot else pair.open_slots > 0
     return Judgement.Status.COUNTED if free else Judgement.Status.EXTRA
 

@@ -116,7 +116,7 @@ def include_annotator(
             if (
                 pair.kind != Pair.Kind.NORMAL
                 or pair.open_slots > 0
-                or pair.is_left
+                or pair.is_excluded_by_depth
                 or not slots.takes_slots(locked)
             ):
                 pair.counted += slots.takes_slots(locked)

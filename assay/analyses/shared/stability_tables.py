@@ -26,7 +26,7 @@ def tables(result: Values) -> list[Table]:
     rows: list[list[Cell]] = [
         [
             level,
-            shared_of(result, i),
+            format_shared(result, i),
             *(result[key][name][i] for key in ("probability", "mean_tau") for name in names),
         ]
         for i, level in enumerate(result["levels"])
@@ -73,7 +73,7 @@ def tables(result: Values) -> list[Table]:
     ]
 
 
-def shared_of(result: Values, level: int) -> Cell:
+def format_shared(result: Values, level: int) -> Cell:
     """Return the number of elements shared at this level, or both numbers if two elements vary."""
     if "parts" in result:
         return ", ".join(f"{part['shared'][level]:,}" for part in result["parts"].values())

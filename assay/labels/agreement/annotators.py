@@ -13,7 +13,7 @@ from assay.column_types import QrelsColumns
 from assay.labels.aggregation.labelling import Aggregation
 from assay.labels.aggregation.majority import majority
 from assay.labels.agreement.kappa import cohen_kappa
-from assay.labels.agreement.raters import TopicCounts
+from assay.labels.agreement.raters import AnnotatorTopicCounts
 from assay.labels.intervals import Interval, agreement_intervals, no_interval
 from assay.labels.labels import MISSING, LabelTable
 
@@ -41,7 +41,7 @@ class AnnotatorKappa:
 
 
 def compute_annotator_kappas(
-    names: Sequence[str], counts: TopicCounts, *, weighted: bool = True
+    names: Sequence[str], counts: AnnotatorTopicCounts, *, weighted: bool = True
 ) -> list[AnnotatorKappa]:
     """Return the agreement of each annotator, with linear weights. counts: their grades and the
     labels of the others, by topic."""
@@ -74,7 +74,7 @@ def kappa_interval(joint: NDArray[np.int64], *, weighted: bool) -> Interval:
     if len(joint) < 2:
         return _intervals_over_pairs(joint.sum(axis=0)[None], weighted=weighted)[0]
     return _intervals_over_topics(
-        TopicCounts(np.zeros(len(joint), dtype=np.int64), joint), 1, weighted=weighted
+        AnnotatorTopicCounts(np.zeros(len(joint), dtype=np.int64), joint), 1, weighted=weighted
     )[0]
 
 
@@ -97,7 +97,9 @@ def _intervals_over_pairs(joint: NDArray[np.int64], *, weighted: bool) -> list[I
     ]
 
 
-def _intervals_over_topics(counts: TopicCounts, n: int, *, weighted: bool) -> list[Interval]:
+def _intervals_over_topics(
+    counts: AnnotatorTopicCounts, n: int, *, weighted: bool
+) -> list[Interval]:
     """Return intervals over topics. n: number of annotators."""
     last = np.bincount(counts.annotator, minlength=n).cumsum()
     result: list[Interval] = []

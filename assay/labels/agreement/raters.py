@@ -42,7 +42,7 @@ def count_against_others(table: LabelTable) -> NDArray[np.int64]:
     return _count_joint(table, compute_labels_of_others(table))
 
 
-class TopicCounts(NamedTuple):
+class AnnotatorTopicCounts(NamedTuple):
     """Joint counts of each annotator and topic with comparable judgements, sorted by annotator,
     then topic.
 
@@ -60,7 +60,7 @@ def count_by_topic(
     other: NDArray[np.integer],
     *,
     n_grades: int,
-) -> TopicCounts:
+) -> AnnotatorTopicCounts:
     """Count judgements (n), each with the grade it is compared with."""
     n_topics = int(topic.max(initial=0)) + 1
     codes, place = np.unique(annotator.astype(np.int64) * n_topics + topic, return_inverse=True)
@@ -68,10 +68,10 @@ def count_by_topic(
     joint = np.bincount(cells, minlength=len(codes) * n_grades**2).reshape(
         len(codes), n_grades, n_grades
     )
-    return TopicCounts(codes // n_topics, joint)
+    return AnnotatorTopicCounts(codes // n_topics, joint)
 
 
-def count_against_others_by_topic(table: LabelTable) -> TopicCounts:
+def count_against_others_by_topic(table: LabelTable) -> AnnotatorTopicCounts:
     """Count each annotator's grades against the label of the others, by topic."""
     other = compute_labels_of_others(table)
     kept = np.flatnonzero(other != MISSING)

@@ -63,7 +63,9 @@ def assert_its_share_of_the_interval(
     for before, after, weekend in zip(
         *(one.pace.ends(remaining) for one in looks), reversed(looks[0].pace.weekend), strict=True
     ):
-        clock = WorkClock.of(calendar, hours, weekend=weekend + 1e-3)  # it takes some time
+        clock = WorkClock.from_calendar(
+            calendar, hours, weekend=weekend + 1e-3
+        )  # it takes some time
         times = clock.elapsed(np.array([before, after, first, first + seconds]))
         passed = max(passed, times[3] - times[2] + 1e-3)
         days.append(times[0])
@@ -417,7 +419,7 @@ def test_before_the_first_judgement_no_moment_can_be_told():
     )  # 20 cannot be made any more
 
 
-def test_what_is_done_needs_no_forecast():
+def test_a_finished_campaign_has_no_forecast():
     found = make_forecast(every(360, 49), remaining=0, now=NOW)
     assert found.expected is None
     assert "judgements have been made" in found.reason

@@ -8,7 +8,7 @@ from scipy import stats
 
 from assay.campaigns.outlier_annotators import benjamini_hochberg, find_outliers, medians_of_others
 from assay.labels.agreement.annotators import compute_annotator_kappas
-from assay.labels.agreement.raters import TopicCounts
+from assay.labels.agreement.raters import AnnotatorTopicCounts
 from benchmarks.calibration.signs import NOISE, measure_sign_rates
 
 
@@ -76,6 +76,6 @@ def test_honest_annotators_who_misread_topics_are_not_accused_with_five_topics()
 def test_of_three_people_nobody_can_say_what_is_usual() -> None:
     joint = np.array([[[20, 5], [5, 20]]] * 3)
     assert find_outliers(
-        compute_annotator_kappas("abc", TopicCounts(np.arange(3), joint))
+        compute_annotator_kappas("abc", AnnotatorTopicCounts(np.arange(3), joint))
     ) == dict.fromkeys("abc", False)
     assert find_outliers([]) == {}

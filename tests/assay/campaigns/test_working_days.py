@@ -65,7 +65,7 @@ def test_a_clock_of_working_hours_stands_still_at_night_and_runs_slowly_at_weeke
     """Half of a day's work at 9 o'clock and half at 15 o'clock; half as much at weekends."""
     profile = np.zeros(24)
     profile[[9, 15]] = 0.5
-    clock = WorkClock.of(Calendar.between(utc(9), utc(12), UTC), profile, weekend=0.5)
+    clock = WorkClock.from_calendar(Calendar.between(utc(9), utc(12), UTC), profile, weekend=0.5)
     passed = [
         clock.elapsed(np.array([utc(9), then]))[1] for then in (utc(9, 9, 30), utc(10), utc(12))
     ]
