@@ -71,7 +71,7 @@ def test_a_database_that_is_away_is_told_in_the_shape_of_the_api_wherever_it_is_
     )
 
 
-def test_a_page_says_the_same_in_html(page):
+def test_pages_report_an_unavailable_database_in_html(page):
     with failing(OperationalError("connection refused")):
         answer = page.get("/")
     assert (answer.status_code, answer["Content-Type"]) == (503, "text/html; charset=utf-8")

@@ -95,7 +95,7 @@ def growth(pattern: str | bytes, flags: int) -> tuple[float, tuple[str, str, str
 
 
 @pytest.mark.parametrize("name", PATTERNS)
-def test_steps_grow_no_faster_than_the_square_of_the_text(name):
+def test_regex_steps_grow_at_most_quadratically_with_text_length(name):
     pattern, flags = PATTERNS[name]
     assert pattern is not None, "a pattern that stands elsewhere: write it into the call"
     try:

@@ -90,7 +90,7 @@ def test_a_study_of_the_page_gives_what_the_page_says(name, data_folder, tmp_pat
     )
 
 
-def test_every_file_of_a_study_is_on_the_page_and_all_five_studies_are():
+def test_the_reproduction_page_quotes_the_settings_file_of_all_five_studies():
     assert {path.stem for path in RESULTS_DIR.glob("*.toml")} == STUDIES.keys()
     assert {name.partition("-")[0] for name in STUDIES} == set(STUDY_NAMES)
     for name, (_, body) in STUDIES.items():

@@ -273,7 +273,7 @@ class TestChanging:
         assert 'id="state"' in shown
         assert 'id="others"' in shown
 
-    def test_a_deadline_that_is_over_does_not_keep_other_rules_from_being_saved(self):
+    def test_a_past_deadline_does_not_block_saving_other_rules(self):
         over = timezone.now() - timedelta(days=3, seconds=17)
         campaign = lifecycle.update_campaign(
             make_campaign(state="closed"), actor=None, deadline=over

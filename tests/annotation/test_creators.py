@@ -39,7 +39,7 @@ def test_an_administrator_gives_and_takes_the_right_on_a_page(client):
     assert rights(ada) == (False, False)
 
 
-def test_nobody_else_sees_or_gives_rights(client):
+def test_only_administrators_can_see_or_grant_rights(client):
     ada = make_user("ada", may_create=True)
     client.force_login(ada)
     assert client.get(reverse("accounts")).status_code == 403

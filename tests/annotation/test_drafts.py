@@ -116,7 +116,7 @@ class TestContradictions:
         lifecycle.save_guideline(campaign, text)
         assert find_contradictions(campaign) == []
 
-    def test_guidelines_about_grades_that_are_gone_keep_it_from_opening(self):
+    def test_a_campaign_cannot_open_if_its_guidelines_explain_removed_grades(self):
         campaign = make_campaign(state="draft")
         lifecycle.save_guideline(campaign, prefilled(campaign))
         assert find_contradictions(campaign) == []

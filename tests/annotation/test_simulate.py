@@ -195,7 +195,7 @@ def test_passages_are_marked_where_the_campaign_requires_them_over_http(qrels, l
 
 
 @pytest.mark.django_db
-def test_a_document_without_a_word_cannot_be_judged_where_a_passage_is_required(qrels):
+def test_a_document_without_text_cannot_be_judged_if_a_passage_is_required(qrels):
     campaign = make_campaign(
         n_topics=1, n_documents=1, judgements_per_pair=1, spans="required", spans_from=0
     )

@@ -39,7 +39,7 @@ def one_document(text: str, **fields: object) -> None:
     Document.objects.update(text=text, fields=fields)
 
 
-def test_markdown_is_set_where_the_collection_says_so_and_runs_nothing(
+def test_markdown_is_rendered_if_enabled_and_runs_no_scripts(
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
     campaign, ada = make_job(n_documents=2, spans="optional")

@@ -338,7 +338,7 @@ def test_a_file_of_a_report_that_is_missing_is_found(installation):
     assert f"(about runs): its file {name} is missing" in only(verify("--fix"))
 
 
-def test_how_many_were_drawn_of_a_stratum_is_counted_anew(installation, collection, manager):
+def test_verify_recounts_the_drawn_pairs_of_each_stratum(installation, collection, manager):
     bring_in(collection, "topics", "1\tquery\n", name="topics.tsv", user=manager)
     bring_in(
         collection,

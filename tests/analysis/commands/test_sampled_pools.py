@@ -302,7 +302,9 @@ def test_the_number_that_would_mislead_is_refused_both_ways(
     assert "5 columns" in refused("evaluate", whole, *runs, "--sampled")
 
 
-def test_intervals_of_these_topics_and_with_the_rank_model(tmp_path: Path, runs: list[str]) -> None:
+def test_evaluate_reports_intervals_for_the_given_topics_and_the_rank_model(
+    tmp_path: Path, runs: list[str]
+) -> None:
     """Relevance falls with the rank in forward, so that ranks tell much of it; the pool's own
     values are known."""
     chance = random.Random(3)

@@ -102,7 +102,7 @@ def test_the_ms_marco_leaderboard_by_team(data_folder):
     assert sum(n for one in found.values() for n in one["per_month"].values()) == 117
 
 
-def test_teams_of_one_institution_are_counted_as_one_up_to_a_day(board, tmp_path):
+def test_submissions_groups_teams_by_institution_and_stops_at_the_until_date(board, tmp_path):
     names = tmp_path / "institutions.tsv"
     names.write_text("group\tinstitution\nalpha\tInstitute\nbeta\tInstitute\n")
     together = printed("submissions", board, "--institutions", str(names))

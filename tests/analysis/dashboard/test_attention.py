@@ -224,7 +224,7 @@ def test_the_page_of_a_disputed_pair_leads_to_the_next_and_back():
     assert turns(third) == []
 
 
-def test_topics_of_the_heat_map_stand_in_natural_order():
+def test_heat_map_topics_are_in_natural_order():
     campaign = make_campaign(n_topics=11, n_documents=2, judgements_per_pair=1)
     judge(make_annotator(campaign), 1)
     names, _, _, left_out = progress.progress_heat_map(campaign, kept.get_snapshot(campaign))

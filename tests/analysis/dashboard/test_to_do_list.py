@@ -231,7 +231,7 @@ def test_each_sign_of_random_judgements_has_its_sentence(sign):
     assert item.words.endswith("20 judgements, 1 label affected")
 
 
-def test_only_disputed_pairs_whose_label_could_be_another_are_counted_and_all_of_them():
+def test_the_to_do_list_counts_exactly_the_disputed_pairs():
     grades = {
         ("t1", "d1"): (0, 0, 1),
         ("t1", "d2"): (0, 0, 2),
@@ -267,7 +267,7 @@ def test_a_closed_campaign_keeps_its_disputed_pairs_until_a_release_is_built_or_
     assert kinds(campaign) == []
 
 
-def test_when_all_is_judged_the_list_says_so_and_names_what_is_disputed_and_not_decided():
+def test_the_to_do_list_reports_completion_and_undecided_disputed_pairs():
     campaign = judged_campaign({("t1", "d1"): (0, 3), ("t1", "d2"): (1, 2)})
     first, second = campaign.pairs.order_by("position")
     disputed, done = again(campaign)

@@ -55,7 +55,7 @@ def table(campaign: Campaign, name: str, **chosen) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text(campaign, name, **chosen)), delimiter="\t"))
 
 
-def test_the_examples_of_the_methods_come_out_as_qrels_on_both_scales(campaign):
+def test_the_method_examples_export_the_expected_graded_and_binary_qrels(campaign):
     assert text(campaign, "qrels") == GRADED
     assert text(campaign, "qrels-binary") == BINARY
 
@@ -244,7 +244,7 @@ def test_the_same_judgements_in_another_order_of_rows_give_the_same_bytes(campai
     } == before
 
 
-def test_choices_narrow_what_counts_and_say_so_in_the_raw_file(campaign):
+def test_export_options_filter_judgements_and_record_the_exclusion_reason(campaign):
     assert (
         text(campaign, "qrels", min_judgements=3) == "t1 0 d1 2\nt1 0 d2 2\nt1 0 d3 0\nt2 0 d3 1\n"
     )

@@ -108,7 +108,7 @@ def replayed(own: JudgedPool, plan: OrderedReplay) -> list[list[tuple[str, str]]
     ]
 
 
-def test_level_by_level_the_replay_serves_rank_by_rank_what_the_scheduler_serves(collection):
+def test_level_replay_assigns_ranks_in_the_order_of_the_scheduler(collection):
     campaign, own = made(collection, {}), world(collection)
     real = served_by_the_scheduler(campaign)
     (batch,) = replayed(own, OrderedReplay("level", (1.0,), (), batch=len(own)))

@@ -210,7 +210,7 @@ def test_what_has_left_the_collection_is_refused_in_words(collection):
         top_ups.create_top_up(report, None, user=collection.managers.get())
 
 
-def test_where_no_pair_has_a_text_none_is_missing_by_chance_and_all_are_waited_for(collection):
+def test_a_top_up_waits_for_all_pairs_if_none_has_a_text(collection):
     campaign = opened(
         top_ups.create_top_up(
             finished(asked(collection, late="sys.3")), 3, user=collection.managers.get()

@@ -126,7 +126,7 @@ def reference(data_folder: Path) -> Path:
 
 @pytest.mark.data
 @pytest.mark.parametrize("name", [*BATTLES, *EDGES])
-def test_summaries_are_those_of_the_reference(name: str, reference: Path) -> None:
+def test_summaries_match_the_reference_implementation(name: str, reference: Path) -> None:
     battles = read_battles(reference / f"{name}.tsv")
     expected = json.loads((reference / f"{name}.expected.json").read_text(encoding="utf-8"))
     assert battles.systems == expected["systems"]

@@ -192,7 +192,7 @@ def test_equal_means_do_not_hide_a_significantly_worse_ranking():
     )
 
 
-def test_a_corrected_p_value_stands_beside_the_raw_one_and_is_called_so():
+def test_corrected_p_values_are_labelled_and_listed_next_to_raw_ones():
     fits = published(10, 20, (7.0, 6.0, 0.0931, 0.0931), (0.4, 0.5, 0.05, 0.05), binomial=0.0931)
     (raw,), (corrected,) = (
         judge_comparisons([fits]),

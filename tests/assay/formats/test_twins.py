@@ -248,7 +248,7 @@ def test_whole_numbers_are_read_to_the_ends_of_32_bits_and_none_beyond():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_random_characters_are_a_number_exactly_where_they_are_one(seed):
+def test_read_numbers_accepts_exactly_the_valid_finite_numbers(seed):
     rng = random.Random(seed)
     texts = [
         "".join(rng.choice("0123456789.-+eE_naif") for _ in range(rng.randrange(1, 12)))

@@ -156,7 +156,7 @@ def test_the_interval_of_pairs_is_that_of_a_loop_that_leaves_out_each(level):
     assert (interval.unit, interval.reason) == ("pairs", "")
 
 
-def test_topics_are_the_units_where_there_are_ten_or_more():
+def test_alpha_intervals_use_topics_as_units_with_ten_or_more_topics():
     counts = table_of_pairs(
         random_grades(
             np.random.default_rng(8), n_pairs=60, n_annotators=3, n_grades=4, missing=0.0

@@ -28,7 +28,7 @@ EXAMPLE = np.array(KRIPPENDORFF_2011).T
     ("level", "alpha"),
     [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)],
 )
-def test_alpha_of_krippendorffs_example_on_every_level(level, alpha):
+def test_alpha_matches_krippendorffs_example_at_every_measurement_level(level, alpha):
     """Section C and E of "Computing Krippendorff's alpha-reliability"; its values are 1 to 5, and 0
     of the scale is not used."""
     counts = table_of_pairs(np.where(EXAMPLE == 0, MISSING, EXAMPLE), n_grades=6).counts

@@ -138,7 +138,7 @@ def test_ndcg_with_exponential_gain_by_hand() -> None:
     np.testing.assert_allclose(scores[1], 1 / (3 + 1 / log3), atol=1e-12)
 
 
-def test_ndcg_with_grades_beyond_a_double_by_hand() -> None:
+def test_exponential_ndcg_matches_hand_calculation_when_gains_overflow() -> None:
     """The second sample has lost the assessment of the highest grade."""
     small = Small({"1": {"a": 1100, "b": 1, "c": 1}}, {"x": {"1": {"b": 3, "a": 2}}})
     assessed = np.array([[1, 1, 1], [0, 1, 1]], np.uint8).T

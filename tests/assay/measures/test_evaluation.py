@@ -272,7 +272,7 @@ def test_ids_are_not_numbers() -> None:
     assert value({"1": ranked("007")}, {"1": {"7": 1}}, "AP") == 0
 
 
-def test_other_ways_to_choose_topics_are_refused() -> None:
+def test_unknown_values_of_missing_topics_are_refused() -> None:
     with pytest.raises(ValueError, match="zero or skip"):
         Evaluator(qrels_of({"1": {"a": 1}}), "AP", missing_topics="union")
 

@@ -117,7 +117,7 @@ def test_ndcg_of_a_completion_by_hand() -> None:
     assert found[:, 1] == pytest.approx([second, 1])
 
 
-def test_a_pool_that_is_judged_has_one_completion() -> None:
+def test_a_fully_judged_pool_has_one_possible_completion() -> None:
     pool = pool_of("abcdefghij", "jihgfedcba", topics=12)
     grades = np.tile(np.array([2, 1, 0, 0, 0, 0, 0, 0, 0, 0]), 12)
     tops = make_top_k_matrix(pool)

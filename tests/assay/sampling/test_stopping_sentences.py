@@ -58,7 +58,7 @@ def test_a_sampled_comparison_is_told_in_the_sentence_of_the_method() -> None:
     assert words.describe_comparison(EQUAL) == "a and d: equal so far."
 
 
-def test_an_ordered_pool_gets_decisions_and_never_a_range() -> None:
+def test_a_prioritised_pool_reports_decisions_and_no_intervals() -> None:
     assert [words.describe_decision(one) for one in DECIDED] == [
         "a before b",
         "a and c equal within 0.01",

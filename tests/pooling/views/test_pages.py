@@ -172,7 +172,7 @@ def test_script_in_a_document_is_shown_as_text(signed_in, full):
     assert "<script>alert" not in page
 
 
-def test_cancelling_from_the_card_answers_with_the_card(signed_in, collection):
+def test_cancelling_from_the_card_returns_the_updated_card(signed_in, collection):
     send(signed_in, collection, RUN_A.encode())
     job = Job.objects.get()
     response = signed_in.post(reverse("job-cancel", args=[job.pk]), headers={"hx-request": "true"})

@@ -84,7 +84,7 @@ def test_another_annotator_can_neither_see_nor_open_the_answer(ada):
     assert client.get(f"/api/v1/judging/{ada.campaign.slug}/questions").json()["items"] == []
 
 
-def test_a_published_answer_is_a_new_version_of_which_annotators_are_told_without_having_to_read_it(
+def test_publishing_an_answer_notifies_annotators_without_requiring_them_to_read_it(
     ada,
 ):
     participation.acknowledge_guideline(ada, 1)
