@@ -40,7 +40,7 @@ HISTORY, MOST_HISTORY = 50, 200
 MAX_ID = 2**63 - 1
 
 
-class LeaseRequestSerializer(serializers.Serializer):
+class LeaseSerializer(serializers.Serializer):
     """Leases of the page. want: number of leases to hold. held: tokens of the leases that the page
     has. offline: the annotator wants to judge without a connection."""
 
@@ -54,7 +54,7 @@ class TokensSerializer(serializers.Serializer):
     leases = serializers.ListField(child=serializers.UUIDField(), max_length=100)
 
 
-class AnswerSerializer(LeaseRequestSerializer):
+class AnswerSerializer(LeaseSerializer):
     """A judgement. Durations are milliseconds of this opening of the pair. Times are by the page's
     clock."""
 
@@ -107,7 +107,7 @@ class SubmitSerializer(AnswerSerializer):
     lease = serializers.UUIDField()
 
 
-class SkipSerializer(LeaseRequestSerializer):
+class SkipSerializer(LeaseSerializer):
     lease = serializers.UUIDField()
     key = serializers.UUIDField(required=False)
 
@@ -224,10 +224,10 @@ class Trial(JudgingView):
 
 
 class Leases(JudgingView):
-    serializer_class = LeaseRequestSerializer
+    serializer_class = LeaseSerializer
 
     @extend_schema(
-        request=LeaseRequestSerializer,
+        request=LeaseSerializer,
         responses=judging_schema.ServedSerializer,
         operation_id="judging_lease",
     )

@@ -36,9 +36,9 @@ from assay_client.api.judging import judging_acknowledge, judging_lease, judging
 from assay_client.models import (
     CollectionRequest,
     DocumentRequest,
-    HeldRequest,
     Job,
     JobState,
+    LeaseRequest,
     ModeEnum,
     NewPoolRequest,
     NewUploadRequest,
@@ -128,7 +128,7 @@ def make(client: AuthenticatedClient, people: list[str]) -> None:
 def judge(client: AuthenticatedClient) -> int:
     """Judge until nothing is left. -> how many pairs"""
     good(judging_acknowledge.sync(SLUG, client=client, body=NumberRequest(number=1)))
-    served, n = good(judging_lease.sync(SLUG, client=client, body=HeldRequest(want=1))), 0
+    served, n = good(judging_lease.sync(SLUG, client=client, body=LeaseRequest(want=1))), 0
     while served.pairs:
         pair = served.pairs[0]
         answer = SubmitRequest(
