@@ -101,7 +101,6 @@ class JudgementColumns:
 
 A_WINS, B_WINS, TIE, BOTH_BAD = range(4)
 """Outcomes of a battle."""
-OUTCOMES = ("a", "b", "tie", "bad")
 
 
 @dataclass(frozen=True, eq=False)

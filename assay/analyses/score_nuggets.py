@@ -9,16 +9,12 @@ from typing import Any
 from assay.analyses.shared.answer_results import (
     AnswerCommand,
     AnswerScores,
-    collect_scores,
-    group_labels,
-    list_item_labels,
+    score_items,
 )
-from assay.cli.base import BadInput
 from assay.formats.answers import ItemLabel, Nugget, read_nugget_labels, read_nuggets
 from assay.measures.answer_scores import (
     NUGGET_MEASURES,
     NUGGET_VALUES,
-    count_labels,
     score_nuggets,
 )
 from assay.results import Values
@@ -29,15 +25,15 @@ def compute(nuggets: Mapping[str, Sequence[Nugget]], labels: Sequence[ItemLabel]
     without a label count as not supported.
 
     Raises BadInput for a label of a topic or nugget that the lists lack."""
-    scores, seen = {}, []
-    for (system, topic), known in group_labels(labels).items():
-        if topic not in nuggets:
-            raise BadInput(f"there are no nuggets for topic {topic}")
-        given = list_item_labels(known, len(nuggets[topic]), name="nugget", answer=(system, topic))
-        scores[system, topic] = score_nuggets([one.is_vital for one in nuggets[topic]], given)
-        seen += given
-    counts = count_labels(seen, NUGGET_VALUES)
-    return collect_scores(scores, list(nuggets), NUGGET_MEASURES, counts)
+    return score_items(
+        nuggets,
+        labels,
+        lambda items, given: score_nuggets([one.is_vital for one in items], given),
+        item="nugget",
+        no_list="there are no nuggets",
+        measures=NUGGET_MEASURES,
+        values=NUGGET_VALUES,
+    )
 
 
 class Command(AnswerCommand):

@@ -9,16 +9,12 @@ from typing import Any
 from assay.analyses.shared.answer_results import (
     AnswerCommand,
     AnswerScores,
-    collect_scores,
-    group_labels,
-    list_item_labels,
+    score_items,
 )
-from assay.cli.base import BadInput
 from assay.formats.answers import Criterion, ItemLabel, read_rubric_labels, read_rubrics
 from assay.measures.answer_scores import (
     RUBRIC_MEASURES,
     VERDICT_VALUES,
-    count_labels,
     score_rubric,
 )
 from assay.results import Values
@@ -31,17 +27,15 @@ def compute(
     verdict count as not met.
 
     Raises BadInput for a verdict on a topic or criterion that the rubrics lack."""
-    scores, seen = {}, []
-    for (system, topic), known in group_labels(labels).items():
-        if topic not in rubrics:
-            raise BadInput(f"there is no rubric for topic {topic}")
-        given = list_item_labels(
-            known, len(rubrics[topic]), name="criterion", answer=(system, topic)
-        )
-        scores[system, topic] = score_rubric([one.weight for one in rubrics[topic]], given)
-        seen += given
-    counts = count_labels(seen, VERDICT_VALUES)
-    return collect_scores(scores, list(rubrics), RUBRIC_MEASURES, counts)
+    return score_items(
+        rubrics,
+        labels,
+        lambda items, given: score_rubric([one.weight for one in items], given),
+        item="criterion",
+        no_list="there is no rubric",
+        measures=RUBRIC_MEASURES,
+        values=VERDICT_VALUES,
+    )
 
 
 class Command(AnswerCommand):

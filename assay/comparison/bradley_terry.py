@@ -53,7 +53,7 @@ class BradleyTerryFit:
     Parameters are in the order abilities, covariates, log nu (the last only with ties). estimates:
     float64 (k). by_model: float64 (k, k), covariance if battles were independent. clustered:
     float64 (k, k), covariance clustered by topic, NaN with a single topic. log_likelihood: without
-    constants. n_topics: topics with battles. steps: of Newton's method.
+    constants. n_topics: topics with battles.
     """
 
     n_systems: int
@@ -64,7 +64,6 @@ class BradleyTerryFit:
     clustered: Floats
     log_likelihood: float
     n_topics: int
-    steps: int
 
     @property
     def abilities(self) -> Floats:
@@ -98,7 +97,7 @@ def fit_bradley_terry(battles: Outcomes) -> BradleyTerryFit:
     design = Design(battles)
     if not design.is_identified():
         raise NoMaximum(NOT_IDENTIFIED)
-    theta, steps, is_certain = _maximise(design)
+    theta, is_certain = _maximise(design)
     if not is_certain and design.has_maximum_at_infinity():
         raise NoMaximum(AT_INFINITY)
     state = design.at(theta)
@@ -118,7 +117,6 @@ def fit_bradley_terry(battles: Outcomes) -> BradleyTerryFit:
         design.full @ sandwich @ design.full.T,
         state.log_likelihood,
         n_topics,
-        steps,
     )
 
 
@@ -277,16 +275,16 @@ class Design:
         return np.vstack(parts)
 
 
-def _maximise(design: Design) -> tuple[Floats, int, bool]:
-    """Return (parameters, steps, whether the maximum certainly exists)."""
+def _maximise(design: Design) -> tuple[Floats, bool]:
+    """Return (parameters, whether the maximum certainly exists)."""
     theta = np.zeros(design.full.shape[1])
     state = design.at(theta)
     n = len(design.a)
-    for step in range(1, MAX_STEPS + 1):
+    for _ in range(MAX_STEPS):
         try:
             move = np.linalg.solve(state.information, state.gradient)
         except np.linalg.LinAlgError:
-            return theta, step, False
+            return theta, False
         size = 1.0
         while True:
             later = design.at(theta + size * move)
@@ -295,9 +293,9 @@ def _maximise(design: Design) -> tuple[Floats, int, bool]:
             size /= 2
         theta, state = theta + size * move, later
         if not np.isfinite(theta).all() or np.abs(theta).max() > 4 * FAR:
-            return theta, step, False
+            return theta, False
         if np.abs(move).max() < 1e-11 and size == 1.0:
             break
     is_near = np.abs(design.log_odds(theta)).max() < FAR and np.abs(theta).max() < FAR
     is_flat = np.abs(state.gradient).max() < 1e-9 * max(n, 1)
-    return theta, step, bool(is_near and is_flat)
+    return theta, bool(is_near and is_flat)

@@ -4,7 +4,7 @@ by topic that other analyses read."""
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from assay.charts.svg import Picture
 from assay.cli.base import BadInput, FileCommand
 from assay.formats.answers import ItemLabel
 from assay.formats.topic_scores import write_topic_scores
+from assay.measures.answer_scores import count_labels
 from assay.measures.evaluation import compute_topic_means
 from assay.number_words import format_count
 from assay.options import CheckedOptions, add_options, list_options, option
@@ -48,6 +49,13 @@ class AnswerScores:
     values: np.ndarray
     has_answer: np.ndarray
     counts: Mapping[str, int]
+
+    def averaged_values(self, options: AnswerOptions) -> np.ndarray:
+        """Return the values of which means are taken: 0 for a topic without an answer if such
+        topics count."""
+        if options.missing_topics == "skip":
+            return self.values
+        return np.where(self.has_answer[:, :, None], self.values, 0.0)
 
 
 def collect_scores(
@@ -91,11 +99,36 @@ def list_item_labels(
     return [labels.get((i,)) for i in range(n_items)]
 
 
+def score_items(
+    lists: Mapping[str, Sequence[Any]],
+    labels: Iterable[ItemLabel],
+    score: Callable[[Sequence[Any], list[str | None]], dict[str, float]],
+    *,
+    item: str,
+    no_list: str,
+    measures: Sequence[str],
+    values: Mapping[str, float],
+) -> AnswerScores:
+    """Score each answer with at least one label by its topic's list of items.
+
+    score: (items, label of each item or None) -> scores by measure. item: what an item is called.
+    no_list: beginning of the message for a topic without items.
+    values: the known labels. Raises BadInput for a label of a topic or item that the lists lack."""
+    scores: dict[tuple[str, str], dict[str, float]] = {}
+    seen: list[str | None] = []
+    for (system, topic), known in group_labels(labels).items():
+        if topic not in lists:
+            raise BadInput(f"{no_list} for topic {topic}")
+        items = lists[topic]
+        given = list_item_labels(known, len(items), name=item, answer=(system, topic))
+        scores[system, topic] = score(items, given)
+        seen += given
+    return collect_scores(scores, list(lists), measures, count_labels(seen, values))
+
+
 def answer_result(scores: AnswerScores, options: AnswerOptions) -> Values:
     """Return the JSON values: means over topics, counts, and on request the scores by topic."""
-    values = scores.values
-    if options.missing_topics == "zero":
-        values = np.where(scores.has_answer[:, :, None], values, 0.0)
+    values = scores.averaged_values(options)
     means = [compute_topic_means(of_system) for of_system in values]
     result: Values = {
         "systems": {
@@ -175,9 +208,7 @@ class AnswerCommand(FileCommand):
     def finish(self, scores: AnswerScores, given: Mapping[str, Any]) -> Values:
         options = AnswerOptions.of(given)
         if given.get("scores"):
-            values = scores.values
-            if options.missing_topics == "zero":
-                values = np.where(scores.has_answer[:, :, None], values, 0.0)
+            values = scores.averaged_values(options)
             with write_text_atomically(given["scores"]) as out:
                 write_topic_scores(scores.systems, scores.topics, scores.measures, values, out)
         return answer_result(scores, options)
