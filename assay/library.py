@@ -187,8 +187,9 @@ def sample_pool(
 
 def read_scores(path: str | os.PathLike[str]) -> Scores:
     """Read scores by topic from a file of `run measure topic value`, such as a leaderboard of TREC's
-    Auto-Judge. Missing values are NaN, and rows of the topic `all` are left out."""
-    return Scores(*read_topic_scores(path))
+    Auto-Judge. Undefined and missing values are NaN, and rows of the topic `all` are left out."""
+    table = read_topic_scores(path)
+    return Scores(table.tags, table.topics, table.measures, table.values)
 
 
 def read_topics(topics: Any) -> list[TopicRecord]:
@@ -218,7 +219,7 @@ def write_run(run: Any, path: str | os.PathLike[str], *, with_description: bool 
 
 def write_scores(scores: Scores, path: str | os.PathLike[str]) -> None:
     """Write scores as `run measure topic value`, with the mean as topic `all`, completely or not at
-    all. Undefined values are left out."""
+    all. NaN is written as nan."""
     with write_text_atomically(path) as out:
         write_topic_scores(scores.tags, scores.topics, scores.measures, scores.values, out)
 

@@ -151,13 +151,12 @@ def compute_scores(
     seed: int = 0,
 ) -> Values:
     """Test the difference between every pair of systems on every measure of a table of scores, as
-    `compute` does. A topic that a system lacks counts as `missing_topics` says."""
-    scores = {}
-    for column, measure in enumerate(table.measures):
-        values = table.values[:, :, column].T
-        scores[measure] = (
-            np.where(np.isnan(values), 0.0, values) if options.missing_topics == "zero" else values
-        )
+    `compute` does. A topic that a system lacks counts as `missing_topics` says. A topic with an
+    undefined score is left out."""
+    values = table.values
+    if options.missing_topics == "zero":
+        values = np.where(table.has_row, values, 0.0)
+    scores = {measure: values[:, :, column].T for column, measure in enumerate(table.measures)}
     return compare_score_tables(scores, table.tags, options, groups=groups, seed=seed)
 
 

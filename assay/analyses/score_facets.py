@@ -88,10 +88,11 @@ def compute(
     has_answer = np.array(answered, dtype=bool).reshape(shape[:2])
     scores = np.array(values, dtype=float).reshape(shape)
     scores[~has_answer] = np.nan
+    absent = np.zeros(shape[1:])
     counts = {"pairs": len(qrels), "with both grades": int((grades >= 0).sum())}
     about = asdict(correlate_facets(qrels.grades, grades))
     return (
-        AnswerScores(systems, qrels.topics, FACET_MEASURES, scores, has_answer, counts),
+        AnswerScores(systems, qrels.topics, FACET_MEASURES, scores, has_answer, absent, counts),
         {"correlation": about},
     )
 

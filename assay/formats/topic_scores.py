@@ -1,5 +1,6 @@
 """Read and write scores of runs by topic, `run measure topic value`, the leaderboards of TREC's
-Auto-Judge and the output of trec_eval with a run in front."""
+Auto-Judge and the output of trec_eval with a run in front. The value `nan` is an undefined score,
+unlike a missing row, which is a topic that the run lacks."""
 
 from __future__ import annotations
 
@@ -20,20 +21,22 @@ FOUR_COLUMNS = "4 columns: run measure topic value"
 
 class TopicScores(NamedTuple):
     """Scores. tags, topics, measures: in order of first appearance. values: float64 (n_runs,
-    n_topics, n_measures), NaN where the file has no row."""
+    n_topics, n_measures), NaN if undefined or if the file has no row. has_row: bool (n_runs,
+    n_topics, n_measures)."""
 
     tags: list[str]
     topics: list[str]
     measures: list[str]
     values: NDArray[np.float64]
+    has_row: NDArray[np.bool_]
 
 
 def read_topic_scores(path: Source, *, name: str | None = None) -> TopicScores:
     """Read the scores of a file. Rows of the topic `all` are left out, because means follow from
     the topics. Blank lines and lines that begin with # are skipped.
 
-    Raises FormatError with all problems: another number of columns, a value that is not a finite
-    number, a repeated row, no rows.
+    Raises FormatError with all problems: another number of columns, a value that is neither a
+    finite number nor nan, a repeated row, no rows.
     """
     called = display_name(path, name)
     mistakes = FileProblems(called)
@@ -49,11 +52,12 @@ def read_topic_scores(path: Source, *, name: str | None = None) -> TopicScores:
         tag, measure, topic, cell = cells
         key = (tag, topic, measure)
         try:
-            value = math.nan if "_" in cell else float(cell)
+            value = math.inf if "_" in cell else float(cell)
         except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            mistakes.add(number, f"{cell!r} is not a finite number", "a value such as 0.25", text)
+            value = math.inf
+        if math.isinf(value):
+            expected = "a value such as 0.25, or nan if undefined"
+            mistakes.add(number, f"{cell!r} is not a finite number", expected, text)
         elif first.setdefault(key, number) != number:
             mistakes.add(
                 number,
@@ -68,12 +72,14 @@ def read_topic_scores(path: Source, *, name: str | None = None) -> TopicScores:
     mistakes.raise_any()
     tags, topics, measures = (list(dict.fromkeys(names)) for names in zip(*rows, strict=True))
     values = np.full((len(tags), len(topics), len(measures)), np.nan)
+    has_row = np.zeros(values.shape, dtype=bool)
     of_tag, of_topic, of_measure = (
         {one: place for place, one in enumerate(names)} for names in (tags, topics, measures)
     )
     for (tag, topic, measure), value in rows.items():
-        values[of_tag[tag], of_topic[topic], of_measure[measure]] = value
-    return TopicScores(tags, topics, measures, values)
+        place = of_tag[tag], of_topic[topic], of_measure[measure]
+        values[place], has_row[place] = value, True
+    return TopicScores(tags, topics, measures, values, has_row)
 
 
 def write_topic_scores(
@@ -84,7 +90,7 @@ def write_topic_scores(
     out: IO[str],
 ) -> None:
     """Write `run measure topic value` by run and measure, each followed by the mean as topic
-    `all`. Undefined values are left out.
+    `all`. Undefined values are written as nan and are not in the mean.
 
     values: float64 (n_runs, n_topics, n_measures). Raises ValueError for a name with white space.
     """
@@ -95,7 +101,6 @@ def write_topic_scores(
         for measure, of_topics in zip(measures, of_run.T, strict=True):
             defined = ~np.isnan(of_topics)
             for topic, value in zip(topics, of_topics.tolist(), strict=True):
-                if not math.isnan(value):
-                    out.write(f"{tag} {measure} {topic} {value!r}\n")
+                out.write(f"{tag} {measure} {topic} {value!r}\n")
             if defined.any():
                 out.write(f"{tag} {measure} {ALL_TOPICS} {float(of_topics[defined].mean())!r}\n")

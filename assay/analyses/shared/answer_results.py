@@ -3,8 +3,9 @@ by topic that other analyses read."""
 
 from __future__ import annotations
 
+import math
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,21 +42,23 @@ class AnswerOptions(CheckedOptions):
 @dataclass(frozen=True, eq=False)
 class AnswerScores:
     """Scores of answers. values: float64 (n_systems, n_topics, n_measures), NaN without an answer
-    or if undefined. has_answer: bool (n_systems, n_topics). counts: {label: number}."""
+    or if undefined. has_answer: bool (n_systems, n_topics). absent: float64 (n_topics, n_measures),
+    the score of no answer, NaN if the topic's scores are undefined. counts: {label: number}."""
 
     systems: list[str]
     topics: list[str]
     measures: Sequence[str]
     values: np.ndarray
     has_answer: np.ndarray
+    absent: np.ndarray
     counts: Mapping[str, int]
 
     def averaged_values(self, options: AnswerOptions) -> np.ndarray:
-        """Return the values of which means are taken: 0 for a topic without an answer if such
-        topics count."""
+        """Return the values of which means are taken. If topics without an answer count, they count
+        as 0, unless the scores of the topic are undefined."""
         if options.missing_topics == "skip":
             return self.values
-        return np.where(self.has_answer[:, :, None], self.values, 0.0)
+        return np.where(self.has_answer[:, :, None], self.values, self.absent)
 
 
 def collect_scores(
@@ -63,8 +66,11 @@ def collect_scores(
     topics: Sequence[str],
     measures: Sequence[str],
     counts: Mapping[str, int],
+    *,
+    undefined: Mapping[str, Collection[str]] | None = None,
 ) -> AnswerScores:
-    """Arrange the scores of answers, given by (system, topic)."""
+    """Arrange the scores of answers, given by (system, topic). undefined: measures without a value
+    on any answer to a topic, by topic."""
     systems = list(dict.fromkeys(system for system, _ in scores))
     values = np.full((len(systems), len(topics), len(measures)), np.nan)
     has_answer = np.zeros(values.shape[:2], dtype=bool)
@@ -73,7 +79,13 @@ def collect_scores(
     for (system, topic), of in scores.items():
         values[row[system], place[topic]] = [of[measure] for measure in measures]
         has_answer[row[system], place[topic]] = True
-    return AnswerScores(systems, list(topics), measures, values, has_answer, counts)
+    absent = np.array(
+        [
+            [math.nan if one in (undefined or {}).get(topic, ()) else 0.0 for one in measures]
+            for topic in topics
+        ]
+    )
+    return AnswerScores(systems, list(topics), measures, values, has_answer, absent, counts)
 
 
 def group_labels(
@@ -123,7 +135,13 @@ def score_items(
         given = list_item_labels(known, len(items), name=item, answer=(system, topic))
         scores[system, topic] = score(items, given)
         seen += given
-    return collect_scores(scores, list(lists), measures, count_labels(seen, values))
+    undefined = {
+        topic: {name for name, value in of.items() if math.isnan(value)}
+        for topic, items in lists.items()
+        for of in [score(items, [None] * len(items))]
+    }
+    counts = count_labels(seen, values)
+    return collect_scores(scores, list(lists), measures, counts, undefined=undefined)
 
 
 def answer_result(scores: AnswerScores, options: AnswerOptions) -> Values:

@@ -240,3 +240,26 @@ def test_scores_by_topic_are_compared_between_systems(tmp_path: Path) -> None:
     of_function = assay.score_nuggets(str(lists), str(labels), per_topic=True)
     assert of_function["systems"] == by_command["systems"]
     assert of_function["per_topic"]["y"]["vital"]["7"] == 0
+
+
+def test_a_topic_with_an_undefined_score_is_left_out_for_all_systems(tmp_path: Path) -> None:
+    """Topic 1 has only a negative weight, and y answers only topic 2."""
+    lists, labels, scores = (tmp_path / name for name in ("r.jsonl", "l.tsv", "scores.txt"))
+    weights = {"1": -1, "2": 2, "3": 4, "4": 1}
+    lists.write_text(
+        "\n".join(
+            json.dumps({"qid": topic, "rubrics": [{"criterion": "a", "weight": weight}]})
+            for topic, weight in weights.items()
+        ),
+        encoding="utf-8",
+    )
+    rows = ["topic\tsystem\tcriterion\tverdict", *(f"{t}\tx\t0\tmet" for t in weights)]
+    labels.write_text("\n".join([*rows, "2\ty\t0\tmet"]), encoding="utf-8")
+    by_command, _ = answer("score_rubrics", lists, labels, "--scores", scores)
+    assert by_command["systems"]["x"]["binary"] == 1
+    assert by_command["systems"]["y"]["binary"] == pytest.approx(1 / 3)
+    assert "y binary 1 nan\n" in scores.read_text()
+    assert "y binary 3 0.0\n" in scores.read_text()
+    compared, _ = answer("compare_systems", "--scores", scores)
+    assert compared["binary"]["topics"] == 3
+    assert compared["binary"]["means"] == pytest.approx({"x": 1, "y": 1 / 3})
