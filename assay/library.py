@@ -20,7 +20,7 @@ import numpy as np
 from assay.analyses.shared.measures import DEFAULT_MEASURES, evaluate_runs
 from assay.analyses.shared.reading import EvaluationOptions
 from assay.atomic_files import write_text_atomically
-from assay.cli.base import BadInput
+from assay.cli.base import BadInput, to_json_types
 from assay.column_types import JudgementColumns, QrelsColumns, RunColumns
 from assay.formats import pool as pool_format
 from assay.formats import qrels as qrels_format
@@ -31,7 +31,7 @@ from assay.formats.judgements import read_judgements
 from assay.formats.pool import read_pool
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
-from assay.formats.topic_scores import read_topic_scores, write_topic_scores
+from assay.formats.topic_scores import TopicScores, read_topic_scores, write_topic_scores
 from assay.formats.topics import TopicRecord
 from assay.functions import (
     FUNCTIONS,
@@ -46,6 +46,7 @@ from assay.labels.aggregation.labelling import Aggregation
 from assay.measures.measures import format_measure_names, parse_measures, refuse_estimates
 from assay.pools.depth import PooledPairs, cut_run, make_depth_pool
 from assay.pools.strata import PoolSample
+from assay.results import Result
 from assay.tables import Scores, columns, frame
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "Scores",
     "aggregate",
     "columns",
+    "compare_scores",
     "evaluate",
     "frame",
     "pool",
@@ -116,6 +118,48 @@ def evaluate(
         [str(measure) for measure in evaluations[0].measures],
         np.array([one.values for one in evaluations]),
     )
+
+
+def compare_scores(
+    scores: Scores | str | os.PathLike[str],
+    *,
+    against: str = "all",
+    correction: str = "holm",
+    permutations: int = 100_000,
+    alpha: float = 0.05,
+    missing_topics: str = "zero",
+    seed: int = 0,
+) -> Result:
+    """Test the differences of systems on any scores by topic, as `compare systems --scores` does.
+
+    scores: from `evaluate` or arrays, or a file of `run measure topic value`. A topic with an
+    undefined score (NaN) is left out. missing_topics: topics of a file without a row of a run count
+    as 0 (`zero`) or are left out (`skip`). The other options are those of `compare`. Raises
+    ValueError for invalid options and fewer than two runs, and FormatError for a file that cannot
+    be read.
+    """
+    from assay.analyses.compare_systems import Options, compute_scores, pictures, tables
+
+    options = Options(
+        against=against,
+        correction=correction,
+        permutations=permutations,
+        alpha=alpha,
+        missing_topics=missing_topics,
+    )
+    table = (
+        TopicScores(
+            scores.tags,
+            scores.topics,
+            scores.measures,
+            scores.values,
+            np.ones(scores.values.shape, dtype=bool),
+        )
+        if isinstance(scores, Scores)
+        else read_topic_scores(scores)
+    )
+    values = to_json_types(compute_scores(table, options, seed=seed))
+    return Result({**values, "seed": seed}, tables, pictures)
 
 
 def aggregate(

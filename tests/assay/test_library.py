@@ -300,6 +300,19 @@ def test_scores_are_asked_by_run_and_measure_and_shown_in_a_notebook() -> None:
         scores["x", "mrr"]
 
 
+def test_scores_from_any_source_are_compared_like_runs(tmp_path: Path) -> None:
+    qrels, good, poor = files(tmp_path, qrels=QRELS, good=GOOD, poor=POOR)
+    scores = assay.evaluate(qrels, [good, poor], "AP P@1")
+    compared = assay.compare_scores(scores, alpha=0.1, seed=3)
+    of_runs = assay.compare(qrels, [good, poor], "AP P@1", alpha=0.1, seed=3)
+    assert compared.to_dict() == of_runs.to_dict()
+    assert [one.key for one in compared.tables()] == [one.key for one in of_runs.tables()]
+    with pytest.raises(ValueError, match="correction"):
+        assay.compare_scores(scores, correction="tukey")
+    with pytest.raises(ValueError, match="only one run"):
+        assay.compare_scores(assay.evaluate(qrels, good))
+
+
 def test_every_name_of_the_library_is_described() -> None:
     text = (ROOT / "docs" / "reference" / "library.md").read_text(encoding="utf-8")
     assert [name for name in assay.library.__all__ if f"`{name}" not in text] == []

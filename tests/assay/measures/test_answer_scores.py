@@ -263,3 +263,4 @@ def test_a_topic_with_an_undefined_score_is_left_out_for_all_systems(tmp_path: P
     compared, _ = answer("compare_systems", "--scores", scores)
     assert compared["binary"]["topics"] == 3
     assert compared["binary"]["means"] == pytest.approx({"x": 1, "y": 1 / 3})
+    assert assay.compare_scores(scores)["binary"] == compared["binary"]
