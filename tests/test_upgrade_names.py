@@ -323,6 +323,11 @@ def test_annotators_and_judgements_keep_their_status(upgraded):
     assert Judgement.objects.get().status == Judgement.Status.TOO_FAST
 
 
+def test_campaigns_have_one_question_and_judgements_no_further_answers(upgraded):
+    assert Campaign.objects.get().further_questions == []
+    assert Judgement.objects.values_list("answers", "presentation").get() == ({}, {})
+
+
 def test_reasons_of_automatic_pauses_become_codes(upgraded):
     reasons = dict(Membership.objects.values_list("pseudonym", "status_reason"))
     assert reasons["ben"] == "failed the qualification test"

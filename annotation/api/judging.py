@@ -61,6 +61,11 @@ class AnswerSerializer(LeaseSerializer):
     key = serializers.UUIDField()
     grade = serializers.IntegerField(allow_null=True)
     cannot_reason = serializers.ChoiceField(choices=["", *judging.CANNOT_JUDGE_REASONS], default="")
+    answers = serializers.DictField(
+        child=serializers.IntegerField(allow_null=True),
+        default=dict,
+        help_text="answers to further questions by key; null if it cannot be judged",
+    )
     note = serializers.CharField(allow_blank=True, default="", max_length=10_000)
     spans = serializers.ListField(
         child=serializers.ListField(
@@ -88,6 +93,7 @@ def _read_answer(data: dict[str, Any]) -> judging.Answer:
     names = (
         "grade",
         "cannot_reason",
+        "answers",
         "note",
         "active_ms",
         "idle_ms",

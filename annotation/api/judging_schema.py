@@ -171,6 +171,10 @@ class ShownDocumentSerializer(NamedDocumentSerializer):
 class RevisionSerializer(serializers.Serializer):
     grade = serializers.IntegerField(allow_null=True)
     cannot_reason = serializers.ChoiceField(choices=["", *CANNOT_JUDGE_REASONS])
+    answers = serializers.DictField(
+        child=serializers.IntegerField(allow_null=True),
+        help_text="answers to further questions by key; null if it cannot be judged",
+    )
     judged_at = serializers.DateTimeField()
 
 
@@ -344,6 +348,22 @@ class GradeSerializer(serializers.Serializer):
     )
 
 
+class FurtherQuestionSerializer(serializers.Serializer):
+    """A question about the document that is asked after the grade."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+    prompt = serializers.CharField()
+    scale = GradeSerializer(many=True, help_text="lowest value first")
+    min_relevant = serializers.IntegerField(help_text="lowest value counted as 1 in binary labels")
+    required = serializers.BooleanField(required=False, help_text="default true")  # type: ignore[assignment]
+    asked_from = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        help_text="lowest grade at which it is asked; null for always",
+    )
+
+
 class CampaignSettingsSerializer(serializers.Serializer):
     slug = serializers.CharField()
     name = serializers.CharField()
@@ -378,6 +398,9 @@ class SetupSerializer(SavedSettingsSerializer):
     guideline = GuidelineSerializer(allow_null=True)
     campaign = CampaignSettingsSerializer()
     scale = GradeSerializer(many=True, help_text="lowest grade first")
+    further_questions = FurtherQuestionSerializer(
+        many=True, help_text="asked after the grade, in this order"
+    )
     pseudonym = serializers.CharField()
     part = serializers.IntegerField(
         allow_null=True,
@@ -418,6 +441,9 @@ class TrialSerializer(serializers.Serializer):
 
     campaign = CampaignSettingsSerializer()
     scale = GradeSerializer(many=True, help_text="lowest grade first")
+    further_questions = FurtherQuestionSerializer(
+        many=True, help_text="asked after the grade, in this order"
+    )
     guideline = GuidelineSerializer(allow_null=True)
     consent_html = serializers.CharField(allow_blank=True)
     profile = serializers.DictField(help_text="the person's own settings of the judging page")

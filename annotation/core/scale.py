@@ -16,7 +16,7 @@ FEWEST_GRADES, MOST_GRADES = 2, 9
 SHAPES = ("cross", "ring", "half", "disc", "square", "triangle", "diamond", "star", "plus")
 
 
-def find_scale_problems(scale: Sequence[dict[str, Any]], *, min_relevant: int) -> list[str]:
+def find_scale_problems(scale: Sequence[Mapping[str, Any]], *, min_relevant: int) -> list[str]:
     """Check a scale and return its problems as sentences, empty if it is valid. Grades are whole
     numbers, lowest first."""
     mistakes: list[str] = []

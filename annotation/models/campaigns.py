@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from annotation.core.campaign_questions import CampaignQuestion, read_questions
 from annotation.core.gold_rules import GoldRule
 from annotation.core.scale import Scale
 from assay.labels.judges import KIND_CHOICES, JudgeKind
@@ -176,6 +177,12 @@ class Campaign(models.Model):
         db_default={},
         help_text="publication metadata (annotation.core.publication)",
     )
+    further_questions = models.JSONField(
+        default=list,
+        blank=True,
+        db_default=[],
+        help_text="questions after the grade (annotation.core.campaign_questions)",
+    )
     seed = models.BigIntegerField(default=0)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -225,6 +232,11 @@ class Campaign(models.Model):
     @property
     def grades(self) -> Scale:
         return Scale(self.scale, self.min_relevant)
+
+    @property
+    def questions_after_grade(self) -> tuple[CampaignQuestion, ...]:
+        """Return the further questions in the order in which they are asked."""
+        return read_questions(self.further_questions)
 
 
 class GuidelineVersion(models.Model):

@@ -196,6 +196,18 @@ class Judgement(models.Model):
         blank=True,
         help_text="unclear query, broken document, language, expertise, other",
     )
+    answers = models.JSONField(
+        default=dict,
+        blank=True,
+        db_default={},
+        help_text="answers to further questions by key; null if it cannot be judged",
+    )
+    presentation = models.JSONField(
+        default=dict,
+        blank=True,
+        db_default={},
+        help_text="how the page presented the pair, such as the side of a document",
+    )
     note = models.TextField(blank=True)
     spans = models.JSONField(
         default=list, blank=True, help_text="[[start, end)] in code points of the stored text"

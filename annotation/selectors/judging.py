@@ -494,6 +494,7 @@ def render_judgement(revisions: list[Judgement]) -> dict[str, Any]:
         "document": {"id": entry.docno, "title": entry.document.title if entry.document else ""},
         "grade": current.grade,
         "cannot_reason": current.cannot_reason,
+        "answers": current.answers,
         "note": current.note,
         "spans": current.spans,
         "judged_at": current.judged_at,
@@ -501,7 +502,12 @@ def render_judgement(revisions: list[Judgement]) -> dict[str, Any]:
         "practice": current.pair.kind == Pair.Kind.QUALIFICATION,
         "may_revise": current.pair.kind != Pair.Kind.QUALIFICATION,
         "revisions": [
-            {"grade": row.grade, "cannot_reason": row.cannot_reason, "judged_at": row.judged_at}
+            {
+                "grade": row.grade,
+                "cannot_reason": row.cannot_reason,
+                "answers": row.answers,
+                "judged_at": row.judged_at,
+            }
             for row in revisions
         ],
     }

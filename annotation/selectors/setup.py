@@ -61,6 +61,7 @@ def get_setup(annotator: Membership) -> dict[str, Any]:
         "campaign": {name: getattr(campaign, name) for name in SETTINGS}
         | {"text_format": text_format},
         "scale": campaign.scale,
+        "further_questions": campaign.further_questions,
         "guideline": {**version, "acknowledged": annotator.guideline_read} if version else None,
         "consent_html": markdown(campaign.consent_text) if campaign.consent_text else "",
         "profile": judging.get_display_settings(annotator),

@@ -148,6 +148,8 @@ def describe_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> di
     """Return what an installation needs to recreate the campaign."""
     pool = campaign.pool
     settings = {name: getattr(campaign, name) for name in SHARED_SETTINGS}
+    if not campaign.further_questions:  # releases of one question are as in earlier versions
+        del settings["further_questions"]
     return {
         "format": FORMAT,
         "version": VERSION,

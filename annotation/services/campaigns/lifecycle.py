@@ -15,6 +15,11 @@ from django.utils.translation import gettext as _
 
 from annotation.core import scale as scales
 from annotation.core.audit_actions import AuditAction
+from annotation.core.campaign_questions import (
+    CampaignQuestion,
+    find_question_problems,
+    read_questions,
+)
 from annotation.core.publication import Publication
 from annotation.models import Campaign, GuidelineVersion, Lease, Membership
 from annotation.selectors.drafts import find_contradictions
@@ -83,6 +88,7 @@ SETTINGS = {
     "qualification_pass",
     "gold_rule",
     "publication",
+    "further_questions",
 }
 SUGGESTED_SETTINGS = {
     "target_per_annotator",
@@ -254,6 +260,7 @@ def _check_settings(campaign: Campaign) -> None:
         problems = Publication.read(campaign.publication).find_problems()
     except ValueError as error:
         raise CampaignError(str(error)) from None
+    problems += find_question_problems(campaign.further_questions, primary=campaign.grades)
     mistakes += [f"{problem}, expected {expected}." for _path, problem, expected in problems]
     if mistakes:
         raise CampaignError(" ".join(mistakes))
@@ -261,6 +268,8 @@ def _check_settings(campaign: Campaign) -> None:
 
 def _check_against_judgements(campaign: Campaign, before: dict[str, Any]) -> None:
     changed = {name for name, value in before.items() if value != getattr(campaign, name)}
+    if "further_questions" in changed:
+        _check_changed_questions(campaign, read_questions(before["further_questions"]))
     if not changed & (FIXED_BY_JUDGEMENTS | {"scale"}):
         return
     given = (
@@ -278,6 +287,20 @@ def _check_against_judgements(campaign: Campaign, before: dict[str, Any]) -> Non
     if grades and changed & FIXED_BY_JUDGEMENTS:
         raise CampaignError(
             _("Text rotation can't be changed because the campaign already has judgements.")
+        )
+
+
+def _check_changed_questions(campaign: Campaign, before: tuple[CampaignQuestion, ...]) -> None:
+    """Raise CampaignError if the questions change in a way that existing answers do not allow."""
+    kept = [question.fixed_by_judgements for question in before]
+    if kept == [question.fixed_by_judgements for question in campaign.questions_after_grade]:
+        return
+    if campaign.pairs.filter(judgements__isnull=False).exists():
+        raise CampaignError(
+            _(
+                "The campaign already has judgements. Only titles, prompts, names, explanations "
+                "and minimum relevant grades of its further questions can be changed."
+            )
         )
 
 

@@ -21,6 +21,7 @@ of qualification pairs are extra.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -33,6 +34,7 @@ from django.utils.translation import ngettext
 
 from annotation.core import timing
 from annotation.core.audit_actions import AuditAction
+from annotation.core.campaign_questions import find_answer_problem
 from annotation.core.document_display import merge_spans
 from annotation.models import AuditEvent, Campaign, Judgement, Lease, Membership, Pair, Skip
 from annotation.selectors import qualification as known_pairs
@@ -73,11 +75,13 @@ END_LEASE_SQL = """UPDATE annotation_lease SET state = 'submitted', ended_at = %
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer from the page. grade: None for "cannot judge", with a reason. Durations are
-    milliseconds of this opening of the pair. Times are by the page's clock."""
+    """An answer from the page. grade: None for "cannot judge", with a reason. answers: to further
+    questions, by key. Durations are milliseconds of this opening of the pair. Times are by the
+    page's clock."""
 
     grade: int | None
     cannot_reason: str = ""
+    answers: Mapping[str, int | None] = field(default_factory=dict)
     note: str = ""
     spans: list[tuple[int, int]] = field(default_factory=list)
     active_ms: int | None = None
@@ -491,6 +495,7 @@ def _check_answer(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[i
             "grade_unknown",
             _("%(grade)s is not a grade of this campaign.") % {"grade": answer.grade},
         )
+    _check_further_answers(answer, campaign)
     spans: list[list[int]] = []
     if answer.spans:
         if campaign.spans == Campaign.Spans.OFF:
@@ -517,6 +522,20 @@ def _check_answer(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[i
             "span_required", _("Mark the passage that makes it %(grade)s.") % {"grade": name}
         )
     return spans
+
+
+def _check_further_answers(answer: Answer, campaign: Campaign) -> None:
+    """Raise Refused if an answer to a further question is missing or invalid."""
+    problem = find_answer_problem(campaign.questions_after_grade, answer.grade, answer.answers)
+    if problem is None:
+        return
+    messages = {
+        "unknown_question": _("This campaign has no question “%(question)s”."),
+        "not_asked": _("The question “%(question)s” is not asked after this answer."),
+        "answer_missing": _("Answer the question “%(question)s”."),
+        "answer_outside_scale": _("This is not an answer to the question “%(question)s”."),
+    }
+    raise AnswerRefused(problem.code, messages[problem.code] % {"question": problem.question[:60]})
 
 
 def _too_late_message(grace_minutes: int) -> str:
@@ -598,6 +617,7 @@ def _fill_judgement(
 ) -> None:
     judgement.grade = answer.grade
     judgement.cannot_reason = answer.cannot_reason
+    judgement.answers = dict(answer.answers)
     judgement.note = answer.note
     judgement.spans = spans
     (

@@ -12,6 +12,7 @@ from django.db import connection
 from rest_framework.test import APIClient
 
 from annotation.selectors.judging import check_invariants
+from tests.annotation.core.test_campaign_questions import make_question
 from tests.builders import make_annotator, make_campaign, make_collection
 
 pytestmark = pytest.mark.django_db
@@ -66,6 +67,7 @@ class Page:
     def __init__(self, member):
         self.client, self.held = APIClient(), []
         self.client.force_login(member.user)
+        self.answers = {question["key"]: 1 for question in member.campaign.further_questions}
         self.address = f"/api/v1/judging/{member.campaign.slug}/"
 
     def post(self, path, **body):
@@ -80,13 +82,19 @@ class Page:
             lease=self.held.pop(0),
             key=str(uuid.uuid4()),
             grade=1,
+            answers=self.answers,
             want=3,
             held=self.held,
         )
 
 
-@pytest.mark.parametrize(("n_topics", "n_documents", "n_judged"), [(2, 8, 1), (12, 12, 30)])
-def test_what_a_request_costs_grows_with_nothing(monkeypatch, n_topics, n_documents, n_judged):
+@pytest.mark.parametrize(
+    ("n_topics", "n_documents", "n_judged", "questions"),
+    [(2, 8, 1, []), (12, 12, 30, []), (2, 8, 1, [make_question("a"), make_question("b")])],
+)
+def test_what_a_request_costs_grows_with_nothing(
+    monkeypatch, n_topics, n_documents, n_judged, questions
+):
     collection = make_collection(
         n_topics=n_topics,
         n_documents=n_documents,
@@ -98,6 +106,7 @@ def test_what_a_request_costs_grows_with_nothing(monkeypatch, n_topics, n_docume
         guideline="# Read",
         min_active_seconds=0,
         gold_every=20,
+        further_questions=questions,
     )
     page, most, sizes = Page(make_annotator(campaign)), MOST[connection.vendor], []
     with counting(monkeypatch) as first:
