@@ -68,6 +68,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
         for key in STEPS[2:]
         if key != "people"
     },
+    "campaign-step publication": ("manager", CAMPAIGN + "settings/publication/", 200),
     "campaign-guideline": ("manager", CAMPAIGN + "guidelines/1", 200),
     "campaign": ("manager", CAMPAIGN, 200),
     "campaign draft": ("manager", DRAFT, 200),

@@ -40,6 +40,7 @@ PLACES = (
     Place(_("Export"), (PlacePage("export", "campaign-export", _("Export")),)),
 )
 GENERAL = PlacePage("settings", "campaign-settings", _("General"))
+PUBLICATION = PlacePage("settings-publication", "campaign-step", _("Publication"), "publication")
 AUDIT = PlacePage("audit", "campaign-audit", _("Audit log"))
 SETTINGS = Place(
     _("Settings"),
@@ -48,12 +49,13 @@ SETTINGS = Place(
         PlacePage("settings-scale", "campaign-step", _("Scale"), "scale"),
         PlacePage("settings-guidelines", "campaign-step", _("Guidelines"), "guidelines"),
         PlacePage("settings-pool", "campaign-step", _("Pool"), "pool"),
+        PUBLICATION,
         LLM_JUDGES,
         AUDIT,
         PlacePage("settings-open", "campaign-step", _("Close, duplicate, delete"), "open"),
     ),
 )
-DRAFT_SETTINGS = Place(_("Settings"), (GENERAL, LLM_JUDGES, AUDIT))
+DRAFT_SETTINGS = Place(_("Settings"), (GENERAL, PUBLICATION, LLM_JUDGES, AUDIT))
 DRAFT_PLACES = (PLACES[0], Place(_("Gold questions"), (GOLD,)))
 EMPTY_IN_EXAMPLE = {"campaign-gold", "campaign-feedback"}
 

@@ -17,6 +17,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.core.presets import guidelines_text
+from annotation.core.publication import Publication
 from annotation.core.scale import DEFAULT_NAMES, MOST_GRADES
 from annotation.forms_campaign import (
     BaseScale,
@@ -27,6 +28,7 @@ from annotation.forms_campaign import (
     RulesForm,
     ScaleFormSet,
 )
+from annotation.forms_publication import COMMON_LICENSES, LABELS, PublicationForms
 from annotation.markup import markdown
 from annotation.models import Campaign, Invitation, Membership, Pair
 from annotation.permissions import can_create, get_managed_campaign
@@ -40,6 +42,7 @@ from annotation.selectors.pairs import (
 from annotation.selectors.rank_windows import preview_bands
 from annotation.services.campaigns import lifecycle as service
 from annotation.services.campaigns import removal
+from annotation.services.campaigns.campaign_files import format_publication
 from annotation.services.people import accounts
 from annotation.views.people_lists import accepted_page, invitations_page, members_page
 from assay.formats.delimited import escape_formula
@@ -360,6 +363,36 @@ def _people_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     return _render_step(request, campaign, "people", context, bad=bad)
 
 
+def _publication_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    """Show the publication metadata. It is no step towards an open campaign."""
+    stored = Publication.read(campaign.publication)
+    forms = PublicationForms(request.POST or None, stored)
+    if request.method == "POST" and (publication := forms.read()) is not None:
+        if publication != stored:
+            service.update_campaign(campaign, actor=request.user, publication=publication.as_json())
+        messages.success(request, _("Saved."))
+        return redirect("campaign-step", campaign.slug, "publication")
+    missing = [
+        {
+            **finding._asdict(),
+            "label": LABELS[finding.key],
+            "anchor": finding.key if finding.key == "authors" else f"id_{finding.key}",
+        }
+        for finding in stored.find_missing(documents=True)
+    ]
+    context = {
+        "tab": "settings-publication",
+        "steps": [],
+        "main": forms.main,
+        "authors": forms.authors,
+        "licenses": COMMON_LICENSES,
+        "required": [finding for finding in missing if finding["required"]],
+        "recommended": [finding for finding in missing if not finding["required"]],
+        "toml": format_publication(stored) if campaign.publication else "",
+    }
+    return _render_step(request, campaign, "publication", context, bad=request.method == "POST")
+
+
 def _open_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     context: dict[str, Any] = {
         "n_open": get_kept_pairs(campaign)
@@ -385,6 +418,7 @@ STEP_VIEWS = {
     "scale": _scale_step,
     "guidelines": _guidelines_step,
     "people": _people_step,
+    "publication": _publication_step,
     "open": _open_step,
 }
 

@@ -17,6 +17,7 @@ from annotation.core.campaign_file import (
     make_document,
     parse_campaign_file,
 )
+from annotation.core.publication import Publication
 from assay.formats.delimited import DelimitedTable, FileProblems, find_column
 from assay.formats.errors import FileProblem, FormatError
 from assay.formats.qrels import read_qrels
@@ -151,3 +152,9 @@ def format_toml(document: Mapping[str, Any]) -> str:
     """Format a document as TOML, with multi-line strings if they have the same value."""
     text = tomli_w.dumps(document, multiline_strings=True)
     return text if tomllib.loads(text) == document else tomli_w.dumps(document)
+
+
+def format_publication(publication: Publication) -> str:
+    """Format the metadata as a table of a campaign file. Empty values are left out."""
+    described = CampaignDescription(campaign={"publication": publication.as_json()})
+    return format_toml(make_document(described))

@@ -260,7 +260,11 @@ def _check_settings(campaign: Campaign) -> None:
         problems = Publication.read(campaign.publication).find_problems()
     except ValueError as error:
         raise CampaignError(str(error)) from None
-    problems += find_question_problems(campaign.further_questions, primary=campaign.grades)
+    mistakes += [
+        f"{'.'.join(map(str, path))}: {problem}, expected {expected}."
+        for path, problem, expected in problems
+    ]
+    problems = find_question_problems(campaign.further_questions, primary=campaign.grades)
     mistakes += [f"{problem}, expected {expected}." for _path, problem, expected in problems]
     if mistakes:
         raise CampaignError(" ".join(mistakes))
