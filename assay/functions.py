@@ -96,6 +96,7 @@ FUNCTIONS = {
     "compare_rankings": FunctionSpec("compare_rankings", ("qrels", "runs")),
     "compare_runs": FunctionSpec("compare_runs", ("qrels", "run_a", "run_b")),
     "export_labels": FunctionSpec("export_labels", ("qrels",)),
+    "draw_battles": FunctionSpec("draw_battles", ("answers",)),
     "unjudged": FunctionSpec("unjudged", ("qrels", "run")),
     "label_overlap": FunctionSpec("label_overlap", ("judged", "clicks")),
     "leaderboard": FunctionSpec("leaderboard", QRELS_AND_RUNS),

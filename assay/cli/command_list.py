@@ -65,6 +65,7 @@ COMMAND_GROUPS = {
     "Pools and topics": {
         "pool build": "build_pool",
         "pool sample": "sample_pool",
+        "pool battles": "draw_battles",
         "pool create": "make_pool",
         "topics check": "check_topics",
     },

@@ -40,6 +40,7 @@ EXAMPLES = {
     "llm rank": "qrels.txt --llm-labels llama3=llm.qrels",
     "pool build": "bm25.run dense.run --depth 10 --output pool.tsv",
     "pool sample": "bm25.run dense.run --depth 10 --output sampled.prel",
+    "pool battles": "answers.jsonl --rounds 2 --output battles-to-judge.tsv",
     "pool create": "--collection news --depth 20",
     "topics check": "topics.tsv",
     "collection create": 'News --description "News articles of 2025"',

@@ -26,6 +26,7 @@ OPTIONS = {
     "campaign_stats": f"{JUDGED} --pool --n-documents",
     "evaluate": f"{MEASURED} --measures --per-topic --intervals --qrels --campaign --sampled",
     "sample_pool": "--depth --budget --strata",
+    "draw_battles": "--rounds --repeated",
     "compare_systems": f"{MEASURED} --measures --against --correction --permutations --alpha --fail-on --campaign --scores",
     "compare_preferences": "--adjust --alpha",
     "score_support": "--missing-topics --per-topic --scores",
@@ -69,6 +70,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "check_topics": {"match": "exact"},
     "build_pool": {"depth": 10},
     "sample_pool": {"depth": 10, "budget": 0.2, "strata": "rank"},
+    "draw_battles": {"rounds": 1, "repeated": 0.1},
     "compare_systems": {
         "against": "all",
         "correction": "holm",
