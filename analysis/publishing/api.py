@@ -19,7 +19,7 @@ from analysis.judgements.labels import LabelChoices
 from analysis.models import Recipe, Release
 from analysis.publishing import exports, payment, recipes
 from analysis.publishing.forms import ChoicesForm, ExportOptionsForm
-from analysis.publishing.release.parts import ReleasePlan
+from analysis.publishing.release.parts import OPTIONAL_CONTENT, ReleasePlan
 from annotation.api.campaigns import is_requested
 from annotation.api.refusals import to_api_exception
 from annotation.core.audit_actions import AuditAction
@@ -246,6 +246,10 @@ class RecipeSerializer(StrictSerializer):
     )
     documents = serializers.BooleanField(default=False)
     notes = serializers.BooleanField(default=False)
+    runs = serializers.BooleanField(default=False, help_text="include the collection's runs")
+    clicks = serializers.BooleanField(
+        default=False, help_text="include the collection's qrels from clicks"
+    )
     releases = ReleaseSerializer(many=True, read_only=True)
 
 
@@ -286,8 +290,7 @@ class RecipeList(APIView):
         plan = ReleasePlan(
             given["name"],
             LabelChoices.of(given),
-            documents=given["documents"],
-            notes=given["notes"],
+            **{name: given[name] for name in OPTIONAL_CONTENT},
         )
         try:
             recipe = recipes.save_recipe(campaign, plan, user=request.user)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from analysis.judgements.labels import ALL_JUDGES, LabelChoices
 from analysis.models import Recipe
 from analysis.publishing import exports
-from analysis.publishing.release.parts import ReleasePlan
+from analysis.publishing.release.parts import OPTIONAL_CONTENT, ReleasePlan
 from annotation.models import Campaign, Membership
 from annotation.services.judging import import_guard
 from assay.labels.aggregation import METHODS
@@ -172,7 +172,17 @@ class RecipeForm(ChoicesForm):
         required=False,
         help_text=_("Read them first. Annotators may have written names."),
     )
-    main_names = ("name", "documents", "notes")
+    runs = forms.BooleanField(
+        label=_("Include runs"),
+        required=False,
+        help_text=_("All runs of the collection, with groups and descriptions."),
+    )
+    clicks = forms.BooleanField(
+        label=_("Include click qrels"),
+        required=False,
+        help_text=_("Only if the click log's licence allows publication."),
+    )
+    main_names = ("name", *OPTIONAL_CONTENT)
 
     @property
     def main_fields(self) -> list[Any]:
@@ -185,7 +195,7 @@ class RecipeForm(ChoicesForm):
     def plan(self) -> ReleasePlan:
         given = self.cleaned_data
         return ReleasePlan(
-            given["name"], self.choices(), documents=given["documents"], notes=given["notes"]
+            given["name"], self.choices(), **{name: given[name] for name in OPTIONAL_CONTENT}
         )
 
     def clean_name(self) -> str:

@@ -19,7 +19,7 @@ from analysis.judgements.labels import Label, LabelChoices, make_labels
 from analysis.judgements.rows import JudgementRows, read_rows
 from analysis.models import Recipe, Release
 from analysis.publishing import exports
-from analysis.publishing.release.parts import ReleasePlan
+from analysis.publishing.release.parts import OPTIONAL_CONTENT, ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign
@@ -43,8 +43,7 @@ def make_release_plan(recipe: Recipe) -> ReleasePlan:
     return ReleasePlan(
         recipe.name,
         LabelChoices.of(given),
-        documents=bool(given.get("documents")),
-        notes=bool(given.get("notes")),
+        **{name: bool(given.get(name)) for name in OPTIONAL_CONTENT},
     )
 
 

@@ -206,6 +206,8 @@ def _recipe_context(recipe: Recipe, job: Job | None) -> dict[str, Any]:
             *plan.choices.words(),
             *(["with texts"] if plan.documents else []),
             *(["with notes"] if plan.notes else []),
+            *(["with runs"] if plan.runs else []),
+            *(["with click qrels"] if plan.clicks else []),
         ],
         "built": list(recipe.releases.all()),
         "work": make_job_view(job) if job is not None and job.state != Job.State.DONE else None,

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from analysis.studies.settings import check_values, keys_by_name
 from analysis.studies.study import Study
-from analysis.systems.inputs import make_path
+from assay.file_paths import make_path
 from pooling.platform.jobs import MalformedRequest
 
 GIVEN_FOLDER = "given"

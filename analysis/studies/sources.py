@@ -36,17 +36,20 @@ from analysis.publishing.contents import (
     iterate_feedback,
     iterate_pool_lines,
 )
-from analysis.publishing.release.reading import open_release
+from analysis.publishing.release.collection_files import RUNS
+from analysis.publishing.release.reading import ReleaseFile, open_release
 from analysis.studies.inputs import StudyInputs
 from analysis.studies.settings import keys_by_name
 from analysis.studies.study import Study
-from analysis.systems.inputs import is_reference, make_path
+from analysis.systems.inputs import is_reference
 from analysis.systems.written_files import format_tsv
 from annotation.models import Campaign
 from assay.cli.base import BadInput
+from assay.file_paths import make_path
 from assay.formats.qrels import write_qrels
 from assay.formats.runs import write_run
 from assay.measures.measures import limit_cutoffs, parse_measures
+from assay.pools.pool_kinds import STAGED_KINDS, PoolKind, compute_level
 from pooling.models import Collection, Qrels
 from pooling.platform.jobs import Refused
 from pooling.platform.snapshot import snapshot
@@ -185,16 +188,14 @@ def _write_campaign_inputs(
             f"{name}.qrels",
             _qrels_writer(make_campaign_qrels, campaign, f"campaign:{scale}:majority", slug),
         )
-    if study.name == "comparison" and "measures" not in given.values:
-        usual = parse_measures(str(keys_by_name(study)["measures"].default))
-        made.value("measures", " ".join(map(str, limit_cutoffs(usual, campaign.judged_depth))))
+    if "measures" not in given.values:
+        _limit_measures(made, study, campaign.judged_depth)
     if "scale" not in made.keys and own[0].split(":")[1] == "graded" and len(own) == 1:
         made.value("min_relevant", campaign.min_relevant)
     if campaign.pool is not None and campaign.pool.depth is not None:
         # a pool from a file without ranks has no top ranks
         made.file("pool", "pool.tsv", lambda out: out.writelines(iterate_pool_lines(campaign)))
     if select_click_references(campaign, given):
-        # a release has no clicks and hence no contradictions
         made.one_of_files(
             "document_texts",
             "documents.jsonl.gz",
@@ -213,6 +214,13 @@ def _write_campaign_inputs(
         clicks=select_click_references(campaign, given),
     )
     return made.write_settings(given)
+
+
+def _limit_measures(made: _InputFolder, study: Study, depth: int | None) -> None:
+    """Limit the cutoffs of a comparison's default measures to the depth that is judged."""
+    if study.name == "comparison":
+        usual = parse_measures(str(keys_by_name(study)["measures"].default))
+        made.value("measures", " ".join(map(str, limit_cutoffs(usual, depth))))
 
 
 def select_click_references(campaign: Campaign, given: StudyInputs) -> Sequence[str]:
@@ -348,6 +356,7 @@ def _add_runs(made: _InputFolder, collection: Collection, chosen: Sequence[int] 
         made.file("order", "order.tsv", lambda out: out.write(format_tsv(header, lines)))
 
 
+DOCUMENTS = "documents.jsonl"
 RELEASE_PARTS = (
     ("judgements", "judgements.tsv"),
     ("labels", "qrels.txt"),
@@ -362,7 +371,7 @@ RELEASE_PARTS = (
 
 def write_release_inputs(study: Study, path: str, folder: Path) -> str:
     """Write the inputs and return the path of the TOML file. path: a release's zip file, or its
-    unpacked folder. A release contains no runs."""
+    unpacked folder."""
     if Path(path).is_dir():
         return _write_release_inputs(
             study, path, folder, pack_release(Path(path), folder.parent / "release.zip")
@@ -392,12 +401,16 @@ def _write_release_inputs(study: Study, name: str, folder: Path, path: Path) -> 
         for key, part in RELEASE_PARTS:
             if part == "pool.tsv" and release.about["pool"].get("depth") is None:
                 continue
-            if key in made.keys and release.has(part):
-                folder.mkdir(parents=True, exist_ok=True)
-                with release.part(part) as source, open(folder / part, "wb") as out:
-                    shutil.copyfileobj(source, out)
-                if (folder / part).stat().st_size:
-                    made.value(key, part)
+            if key in made.keys and release.has(part) and _copy_part(release, part, folder):
+                name = Path(make_path("qrels", str(about.get("slug")), "", set())).name
+                made.value(key, {name: part} if made.kinds[key] == "named" else part)
+        _add_release_runs(made, release)
+        if "clicks" in made.keys and (clicks := release.clicks()):
+            made.value("clicks", {Path(row.file).stem: row.file for row in clicks})
+            for row in clicks:
+                _copy_part(release, row.file, folder)
+            if release.has(DOCUMENTS) and _copy_part(release, DOCUMENTS, folder):
+                made.value("document_texts", [DOCUMENTS])
         made.value("simulated", bool(about.get("simulated")))
         _add_scale(
             made,
@@ -405,5 +418,38 @@ def _write_release_inputs(study: Study, name: str, folder: Path, path: Path) -> 
             settings["min_relevant"],
             float(settings.get("min_active_seconds") or 0),
         )
+        if "scale" not in made.keys:
+            labels = release.about.get("labels", {})  # missing in version 1
+            made.value("min_relevant", labels.get("min_relevant") or settings["min_relevant"])
         made.value("documents", release.about["collection"].get("n_documents"))
+        _limit_measures(made, study, _find_judged_depth(release.about))
     return made.write_settings(NO_INPUTS)
+
+
+def _copy_part(release: ReleaseFile, part: str, folder: Path) -> int:
+    """Copy a part of a release and return its size in bytes."""
+    (folder / part).parent.mkdir(parents=True, exist_ok=True)
+    with release.part(part) as source, open(folder / part, "wb") as out:
+        shutil.copyfileobj(source, out)
+        return out.tell()
+
+
+def _add_release_runs(made: _InputFolder, release: ReleaseFile) -> None:
+    """Add the runs of a release, with their submission dates if all are known."""
+    runs = release.runs() if "runs" in made.keys else []
+    for row in runs:
+        _copy_part(release, row.file, made.folder)
+    made.value("runs", ["runs/*.run"] if runs else [])
+    if runs and "order" in made.keys and all(row.submitted_on for row in runs):
+        _copy_part(release, RUNS, made.folder)
+        made.value("order", RUNS)
+
+
+def _find_judged_depth(about: Mapping[str, Any]) -> int | None:
+    """Return the rank down to which the pool of a release is judged. None for pools without ranks or
+    with stages."""
+    pool, least = about["pool"], about["campaign"].get("least_priority")
+    kind, depth = pool.get("kind") or PoolKind.DEPTH, pool.get("depth")
+    if depth is None or kind in STAGED_KINDS:
+        return None
+    return int(depth) if least is None else compute_level(kind, least, depth=depth)

@@ -14,12 +14,12 @@ from analysis.models import Report
 from analysis.systems.inputs import (
     campaign_qrels_path,
     list_campaign_references,
-    make_path,
     name_from_path,
 )
 from analysis.systems.kinds import ReportKind
 from analysis.systems.lists import read_lists
 from annotation.models import Campaign
+from assay.file_paths import make_path
 from assay.formats.errors import FormatError
 from assay.measures.measures import (
     UnknownMeasure,

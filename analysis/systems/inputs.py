@@ -4,7 +4,6 @@ the worker writes."""
 from __future__ import annotations
 
 import io
-import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,6 +17,7 @@ from analysis.commandline.stored_campaigns import naive_estimate_refusal
 from analysis.judgements.campaign_sample import NotEstimable, is_sampled, read_campaign_sample
 from analysis.judgements.labels import LabelChoices, LabelReference, make_campaign_qrels
 from annotation.models import Campaign
+from assay.file_paths import make_path
 from assay.formats.prel import write_prel
 from assay.formats.qrels import write_qrels
 from assay.labels.aggregation import METHODS
@@ -212,18 +212,6 @@ def campaign_qrels_path(campaign: Campaign, reference: str, taken: set[str] | No
         ".qrels",
         set() if taken is None else taken,
     )
-
-
-def make_path(folder: str, name: str, suffix: str, taken: set[str]) -> str:
-    """Make a unique path without spaces, commas and equal signs, which the command's arguments
-    cannot contain."""
-    plain = re.sub(r"[^\w.+-]+", "-", name).strip("-.") or "unnamed"
-    path, number = f"{folder}/{plain}{suffix}", 1
-    while path.lower() in taken:
-        number += 1
-        path = f"{folder}/{plain}-{number}{suffix}"
-    taken.add(path.lower())
-    return path
 
 
 def name_from_path(path: str) -> str:

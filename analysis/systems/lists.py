@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from analysis.systems.inputs import make_path
 from analysis.systems.kinds import ReportKind
+from assay.file_paths import make_path
 from assay.formats.errors import FormatError
 from assay.formats.streams import iterate_lines, strip_suffixes
 

@@ -4,19 +4,28 @@ instead of those that an upload would create."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import date, datetime
 from typing import Any, NamedTuple
 
+import numpy as np
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.utils.text import slugify
 
+from assay.column_types import QrelsColumns, RunColumns
+from assay.formats.qrels import save_qrels
+from assay.formats.runs import save_run
 from assay.number_words import format_count
 from assay.pools.depth import PooledPairs
 from assay.pools.pool_kinds import PoolKind, SelectionMethod
 from assay.word_count import count_words
-from pooling.models import Collection, Document, Pool, PoolEntry, Stratum, Topic
+from pooling.models import Collection, Document, Pool, PoolEntry, Qrels, Run, Stratum, Topic
+from pooling.platform.file_storage import file_storage
+from pooling.services.qrels import describe_grades, make_qrels_row
+from pooling.services.stored_columns import store_columns
 
 AT_ONCE = 500
 TOPIC_TEXTS = ("text", "description", "narrative", "proposal", "same_as", "removed_reason")
@@ -51,6 +60,39 @@ class DrawRow(NamedTuple):
     place: int | None
     stage: int | None
     entered: str
+
+
+class RunRow(NamedTuple):
+    """A run of a release. pooled: whether it contributed to the pool. file: its path."""
+
+    line: int
+    tag: str
+    submitted_on: date | None
+    group: str
+    description: str
+    baseline: bool
+    pooled: bool
+    file: str
+
+
+class ClickRow(NamedTuple):
+    """Click qrels of a release. file: their path."""
+
+    line: int
+    name: str
+    file: str
+
+
+@contextmanager
+def delete_files_on_error() -> Iterator[list[str]]:
+    """Yield a list for the names of stored files, which are deleted if the block raises."""
+    names: list[str] = []
+    try:
+        yield names
+    except BaseException:
+        for name in names:
+            file_storage.delete(name)
+        raise
 
 
 def find_free_slug(wanted: str, model: type[Model]) -> str:
@@ -320,3 +362,60 @@ def restore_batches(
     PoolEntry.objects.bulk_update(
         entries.values(), ["stratum", "stage", "entered"], batch_size=AT_ONCE
     )
+
+
+def restore_run(
+    collection: Collection, row: RunRow, rankings: RunColumns, *, files: list[str]
+) -> Run:
+    """Restore a run. Its ir_metadata head replaces the description in the table. files: receives
+    the name of the stored file. Raises NotRestorable."""
+    name, digest = store_columns("runs", lambda path: save_run(rankings, path))
+    files.append(name)
+    run = Run(
+        collection=collection,
+        tag=row.tag,
+        group=row.group,
+        description=rankings.description or row.description,
+        submitted_on=row.submitted_on,
+        baseline=row.baseline,
+        source_name=row.file.rpartition("/")[2][-255:],
+        columns=name,
+        digest=digest,
+        n_rows=len(rankings),
+        n_topics=len(rankings.topics),
+        max_depth=int(np.diff(rankings.offsets).max()),
+        warnings=rankings.warnings,
+    )
+    _save_checked(run, row.line, "a run with a tag of its own")
+    return run
+
+
+def restore_clicks(
+    collection: Collection, row: ClickRow, grades: QrelsColumns, *, files: list[str]
+) -> Qrels:
+    """Restore qrels from clicks. files: receives the name of the stored file. Raises
+    NotRestorable."""
+    name, digest = store_columns("qrels", lambda path: save_qrels(grades, path))
+    files.append(name)
+    histogram, _facts, warnings = describe_grades(grades, collection)
+    qrels = make_qrels_row(
+        collection,
+        replace(grades, name=row.name),
+        file=row.file.rpartition("/")[2][-255:],
+        columns=name,
+        digest=digest,
+        grades=histogram,
+        warnings=[*grades.warnings, *warnings],
+    )
+    qrels.kind = Qrels.Kind.CLICKS
+    _save_checked(qrels, row.line, "qrels with a name of their own")
+    return qrels
+
+
+def _save_checked(row: Model, line: int, expected: str) -> None:
+    """Save the row. Raises NotRestorable if it is not valid."""
+    try:
+        row.full_clean()
+    except ValidationError as error:
+        raise NotRestorable("; ".join(error.messages), expected, line) from None
+    row.save()

@@ -48,6 +48,16 @@ class Command(DatabaseCommand):
             action="store_true",
             help="include annotators' notes (they may contain names)",
         )
+        parser.add_argument(
+            "--with-runs",
+            action="store_true",
+            help="include the collection's runs, with groups and descriptions",
+        )
+        parser.add_argument(
+            "--with-clicks",
+            action="store_true",
+            help="include the collection's qrels from clicks (check their licence)",
+        )
 
     def compute(
         self,
@@ -56,6 +66,8 @@ class Command(DatabaseCommand):
         recipe: str | None,
         with_documents: bool,
         notes: bool,
+        with_runs: bool,
+        with_clicks: bool,
         output: str | None,
         **options: Any,
     ) -> dict[str, Any]:
@@ -65,7 +77,12 @@ class Command(DatabaseCommand):
             )
         campaign_row = get_campaign(campaign)
         plan = ReleasePlan(
-            "default", read_choices(campaign_row, options), documents=with_documents, notes=notes
+            "default",
+            read_choices(campaign_row, options),
+            documents=with_documents,
+            notes=notes,
+            runs=with_runs,
+            clicks=with_clicks,
         )
         if recipe is not None:
             saved = campaign_row.recipes.filter(name=recipe).first()

@@ -21,7 +21,8 @@ from django.db import DataError, IntegrityError, transaction
 
 from analysis.judgements.labels import KNOWN_GRADE_COLUMN, LabelChoices, make_labels
 from analysis.models import Recipe
-from analysis.publishing.release.parts import LLM_JUDGES, SHARED_SETTINGS
+from analysis.publishing.release.collection_files import CLICKS, RUNS
+from analysis.publishing.release.parts import LLM_JUDGES, OPTIONAL_CONTENT, SHARED_SETTINGS
 from analysis.publishing.release.reading import ReleaseFile, open_release
 from annotation.core import scale as scales
 from annotation.core.audit_actions import AuditAction
@@ -54,8 +55,12 @@ def import_release(
     position of each problem, in which case nothing is written.
     """
     try:
-        with open_release(path, name=name) as release, transaction.atomic():
-            return _ReleaseImport(release, user, step).run()
+        with (
+            open_release(path, name=name) as release,
+            collections.delete_files_on_error() as files,
+            transaction.atomic(),
+        ):
+            return _ReleaseImport(release, user, step, files).run()
     except (CampaignError, ValidationError, DataError, IntegrityError) as error:
         said = "; ".join(error.messages) if isinstance(error, ValidationError) else str(error)
         raise FormatError.single(
@@ -73,8 +78,10 @@ EARLIER_RULES = {"gold_rule": GoldRule.EXACT.value}
 class _ReleaseImport:
     """One import. Its steps follow the dependencies between rows."""
 
-    def __init__(self, release: ReleaseFile, user: User | None, step: ProgressStep) -> None:
-        self.release, self.user, self.step = release, user, step
+    def __init__(
+        self, release: ReleaseFile, user: User | None, step: ProgressStep, files: list[str]
+    ) -> None:
+        self.release, self.user, self.step, self.files = release, user, step, files
         self.scale = self._read_scale()
         self.choices = self._read_choices()
 
@@ -91,6 +98,8 @@ class _ReleaseImport:
         )
         topics = self._create_topics(collection)
         pool = self._create_pool(collection, topics)
+        self._create_runs(collection, pool)
+        self._create_clicks(collection)
         campaign = self._create_campaign(collection, pool, last=answers.last)
         self._create_guidelines(campaign)
         with self._importing_part("annotators.tsv"):
@@ -218,6 +227,29 @@ class _ReleaseImport:
         self.step("pairs of the pool", len(pairs))
         return pool
 
+    def _create_runs(self, collection: Collection, pool: Pool) -> None:
+        """Import the runs. Those that contributed to the pool are linked to it."""
+        runs = self.release.runs()
+        for row in runs:
+            with self._importing_part(RUNS):
+                run = collections.restore_run(
+                    collection, row, self.release.rankings(row), files=self.files
+                )
+            if row.pooled:
+                pool.runs.add(run)
+        if runs:
+            self.step("runs", len(runs))
+
+    def _create_clicks(self, collection: Collection) -> None:
+        clicks = self.release.clicks()
+        for row in clicks:
+            with self._importing_part(CLICKS):
+                collections.restore_clicks(
+                    collection, row, self.release.click_grades(row), files=self.files
+                )
+        if clicks:
+            self.step("click qrels", len(clicks))
+
     def _create_campaign(
         self, collection: Collection, pool: Pool, *, last: datetime | None
     ) -> Campaign:
@@ -301,7 +333,7 @@ class _ReleaseImport:
 
     def _create_recipe(self, campaign: Campaign) -> None:
         about = self.release.about["recipe"]
-        more = {name: bool(about.get(name)) for name in ("documents", "notes")}
+        more = {name: bool(about.get(name)) for name in OPTIONAL_CONTENT}
         name = str(about.get("name") or "default")[:200]
         Recipe.objects.create(
             campaign=campaign,

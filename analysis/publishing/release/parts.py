@@ -24,7 +24,7 @@ from analysis.publishing.contents import (
     iterate_pool_lines,
     iterate_raw_judgements,
 )
-from analysis.publishing.release import metadata
+from analysis.publishing.release import collection_files, metadata
 from annotation.models import Campaign, Feedback, Judgement, Membership, Pair
 from annotation.selectors import llm_judges
 from annotation.selectors.pairs import get_kept_pairs, get_ruled_pairs, get_special_pairs
@@ -51,22 +51,27 @@ GUIDELINES = "guidelines/"
 PROVE = Path(__file__).with_name("prove.py")
 
 
+OPTIONAL_CONTENT = ("documents", "notes", "runs", "clicks")
+"""What a recipe can include in a release, as booleans."""
+
+
 @dataclass(frozen=True)
 class ReleasePlan:
     """The recipe of a release. documents: include the pool's texts. notes: include annotators'
-    notes."""
+    notes. runs, clicks: include the collection's runs and its qrels from clicks."""
 
     name: str = "default"
     choices: LabelChoices = field(default_factory=LabelChoices)
     documents: bool = False
     notes: bool = False
+    runs: bool = False
+    clicks: bool = False
 
     def as_json(self) -> dict[str, Any]:
         return {
             "name": self.name,
             **self.choices.as_json(),
-            "documents": self.documents,
-            "notes": self.notes,
+            **{name: getattr(self, name) for name in OPTIONAL_CONTENT},
         }
 
 
@@ -117,15 +122,17 @@ def _format_cell(value: Any) -> str:
 def part_writers(content: ReleaseContent) -> dict[str, Callable[[IO[str]], object]]:
     """Return the write function of each part by name, except the checksums."""
     asked = [
-        part
-        for part in PARTS
-        if part.asked(content) and part.name not in (GUIDELINES, CHECKSUMS_FILE)
+        part for part in PARTS if part.asked(content) and part.name in FILE_NAMES - {CHECKSUMS_FILE}
     ]
     files: dict[str, Callable[[IO[str]], object]] = {
         part.name: partial(part.written, content) for part in asked
     }
     for version in content.campaign.guidelines.all():
         files[f"{GUIDELINES}v{version.number}.md"] = partial(_write_text, version.text)
+    if content.plan.runs:
+        files |= collection_files.run_writers(content.campaign)
+    if content.plan.clicks:
+        files |= collection_files.click_writers(content.campaign)
     return files
 
 
@@ -467,6 +474,30 @@ PARTS = (
         "texts of the pool's documents",
         lambda c, text: exports.write_documents(c.campaign, text, whole=True),
         asked=lambda content: content.plan.documents,
+    ),
+    ReleasePart(
+        collection_files.RUNS,
+        "runs: submission date, group, baseline, description, whether in the pool, and file",
+        columns=collection_files.RUN_COLUMNS,
+        rows=lambda c: collection_files.iterate_run_rows(c.campaign),
+        asked=lambda c: c.plan.runs,
+    ),
+    ReleasePart(
+        collection_files.RUN_FOLDER,
+        "rankings of the runs in TREC format, with their ir_metadata",
+        asked=lambda c: c.plan.runs and bool(collection_files.list_runs(c.campaign)),
+    ),
+    ReleasePart(
+        collection_files.CLICKS,
+        "qrels from clicks and their files",
+        columns=collection_files.CLICK_COLUMNS,
+        rows=lambda c: collection_files.iterate_click_rows(c.campaign),
+        asked=lambda c: c.plan.clicks,
+    ),
+    ReleasePart(
+        collection_files.CLICK_FOLDER,
+        "qrels from clicks, which are in no other file of this release",
+        asked=lambda c: c.plan.clicks and bool(collection_files.list_clicks(c.campaign)),
     ),
     ReleasePart(
         "prove.py",

@@ -26,7 +26,7 @@ from typing import IO, Any
 NOT_RECOMPUTED = (
     "chance-level agreement, which depends on NumPy's random numbers; confidence intervals, "
     "quartiles, AC1 and quadratic weights in agreement.json; statistics by day, rank and topic in "
-    "statistics.json; prels.txt of sampled pools. Their digests are checked."
+    "statistics.json; prels.txt of sampled pools; runs and click qrels. Their digests are checked."
 )
 DIGESTED = "qid docid annotator revision grade cannot_judge_reason spans judged_at excluded"
 CHAINED = "judged_at event qid docid annotator revision grade cannot_judge_reason spans"

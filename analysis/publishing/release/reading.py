@@ -16,12 +16,19 @@ import uuid
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import IO, Any
 
 from analysis.publishing.contents import OPINION, REMARK
 from analysis.publishing.release import version_1
+from analysis.publishing.release.collection_files import (
+    CLICK_FOLDER,
+    CLICKS,
+    COLLECTION_FILE_PATTERN,
+    RUN_FOLDER,
+    RUNS,
+)
 from analysis.publishing.release.parts import (
     CHECKSUMS_FILE,
     FILE_NAMES,
@@ -43,13 +50,16 @@ from annotation.services.campaigns.restoring import (
     RulingRow,
 )
 from annotation.services.llm_judges.restoring import LlmLabelRow
+from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.archives import ARCHIVE_ERRORS, damaged_archive_error, open_zip
 from assay.formats.delimited import DelimitedRow, DelimitedTable, FileProblems
 from assay.formats.errors import FormatError
-from assay.formats.streams import iterate_lines
+from assay.formats.qrels import read_qrels
+from assay.formats.runs import read_run
+from assay.formats.streams import PeekableStream, iterate_lines
 from assay.labels.judges import JudgeKind
 from assay.pools.pool_kinds import MAX_STAGE, SelectionMethod
-from pooling.services.restoring import DrawRow, StratumRow
+from pooling.services.restoring import ClickRow, DrawRow, RunRow, StratumRow
 
 MAX_BYTES = 4_000_000_000
 """Maximum unpacked bytes of all parts together."""
@@ -58,6 +68,7 @@ MAX_TEXT_BYTES = 32_000_000
 MAX_PARTS = 1000
 KNOWN_NAMES = FILE_NAMES | set(version_1.PARTS.values())
 GUIDELINE_PATTERN = re.compile(GUIDELINES + r"v([1-9]\d{0,5})\.md")
+FOLDER_PATTERN = re.compile(f"{GUIDELINE_PATTERN.pattern}|{COLLECTION_FILE_PATTERN.pattern}")
 SPAN_PATTERN = re.compile(r"(\d{1,9})-(\d{1,9})")
 MAX_NUMBER = 2_147_483_647
 
@@ -122,7 +133,7 @@ class ReleaseFile:
         if len(names) > MAX_PARTS:
             raise self.wrong(f"{len(names)} parts", f"at most {MAX_PARTS}")
         for info in infos:
-            if info.filename not in KNOWN_NAMES and not GUIDELINE_PATTERN.fullmatch(info.filename):
+            if info.filename not in KNOWN_NAMES and not FOLDER_PATTERN.fullmatch(info.filename):
                 raise self.wrong(
                     f"a part called {info.filename[:100]!r}", "only parts of a release"
                 )
@@ -404,6 +415,48 @@ class ReleaseFile:
 
         return self._checked_rows(LLM_LABELS, read) if self.has(LLM_LABELS) else iter(())
 
+    def runs(self) -> list[RunRow]:
+        """Return the rows of runs.tsv, none if the release has no runs."""
+
+        def read(line: int, c: dict[str, str]) -> RunRow:
+            path = parse_choice(c["file"], self.file.namelist(), "file")
+            flags = parse_flag(c["baseline"]), parse_flag(c["pooled"])
+            return RunRow(
+                line, c["tag"], parse_date(c["date"]), c["group"], c["description"], *flags, path
+            )
+
+        return self._folder_rows(RUNS, RUN_FOLDER, read)
+
+    def clicks(self) -> list[ClickRow]:
+        """Return the rows of clicks.tsv, none if the release has no click qrels."""
+
+        def read(line: int, c: dict[str, str]) -> ClickRow:
+            return ClickRow(line, c["name"], parse_choice(c["file"], self.file.namelist(), "file"))
+
+        return self._folder_rows(CLICKS, CLICK_FOLDER, read)
+
+    def _folder_rows(self, part: str, folder: str, read: Any) -> list[Any]:
+        """Return the rows of a table that lists the files of a folder, each once."""
+        rows = list(self._checked_rows(part, read)) if self.has(part) else []
+        files = sorted(name for name in self.file.namelist() if name.startswith(folder))
+        if sorted(row.file for row in rows) != files:
+            raise self.wrong(
+                f"the table lists other files than those in {folder}",
+                f"each file of {folder} once",
+                part=part,
+            )
+        return rows
+
+    def rankings(self, row: RunRow) -> RunColumns:
+        with self.part(row.file) as file:
+            called = f"{self.name}/{row.file}"
+            return read_run(PeekableStream(file, name=called))  # type: ignore[arg-type]
+
+    def click_grades(self, row: ClickRow) -> QrelsColumns:
+        with self.part(row.file) as file:
+            called = f"{self.name}/{row.file}"
+            return read_qrels(PeekableStream(file, name=called))  # type: ignore[arg-type]
+
     def gold(self, scale: set[int]) -> list[RulingRow]:
         def read(line: int, c: dict[str, str]) -> RulingRow:
             return RulingRow(
@@ -529,6 +582,13 @@ def parse_time(cell: str) -> datetime | None:
     if time is None or time.tzinfo is None or not 1970 < time.year < 9000:
         raise InvalidReleaseCell(f"{cell[:40]!r} is not a date and time", "ISO 8601 in UTC")
     return time
+
+
+def parse_date(cell: str) -> date | None:
+    try:
+        return date.fromisoformat(cell) if cell else None
+    except ValueError:
+        raise InvalidReleaseCell(f"{cell[:40]!r} is not a date", "YYYY-MM-DD, or empty") from None
 
 
 def parse_spans(cell: str) -> list[list[int]]:

@@ -349,7 +349,7 @@ def campaigns_of_llm_judge(release: Path, change: Callable[[bytes], bytes]) -> C
     """Restored by the services, since labels without that annotator are no more those of the
     release."""
     with open_release(changed(release, "annotators.tsv", change), name="release.zip") as opened:
-        importing = _ReleaseImport(opened, None, lambda what, n: None)
+        importing = _ReleaseImport(opened, None, lambda what, n: None, [])
         importing._verify_qrels = lambda campaign: None  # type: ignore[method-assign]
         return importing.run()
 

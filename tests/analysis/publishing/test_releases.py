@@ -63,6 +63,8 @@ PUBLICATION = {
         {"name": "Grace"},
     ],
 }
+OF_COLLECTION = {"runs.tsv", "runs/", "clicks.tsv", "clicks/"}
+"""Parts of a release with runs and click qrels (test_runs_in_releases)."""
 OF_LLM_JUDGES = {"llm-labels.tsv", "llm-judges.json"}
 
 pytestmark = pytest.mark.django_db
@@ -366,20 +368,21 @@ def test_release_datasheet_and_documents_have_the_same_parts(campaign):
     lifecycle.update_campaign(campaign, actor=None, publication=PUBLICATION)
     found = parts(built(campaign, ReleasePlan(documents=True)))
     written = {"guidelines/" if name.startswith("guidelines/") else name for name in found}
-    assert written == set(PARTS_BY_NAME) - OF_SAMPLE - OF_LLM_JUDGES
+    others = OF_SAMPLE | OF_LLM_JUDGES | OF_COLLECTION
+    assert written == set(PARTS_BY_NAME) - others
     sheet = re.findall(
         r"^\| `([\w.-]+/?)` \|",
         found["datasheet.md"].decode().partition("## Files")[2],
         re.MULTILINE,
     )
-    assert sheet == [part.name for part in PARTS if part.name not in OF_SAMPLE | OF_LLM_JUDGES]
+    assert sheet == [part.name for part in PARTS if part.name not in others]
     assert "documents.jsonl" not in parts(built(campaign))["datasheet.md"].decode()
     text = (Path(__file__).parents[3] / "docs" / "how-to" / "publish.md").read_text(
         encoding="utf-8"
     )
     lines = text.partition("A release is a zip file that contains")[2].partition("**Names.")[0]
     named = re.findall(
-        r"`([\w.-]+\.(?:md|txt|tsv|json|jsonl|py|cff)|guidelines/|LICENSE|SHA256SUMS)`",
+        r"`([\w.-]+\.(?:md|txt|tsv|json|jsonl|py|cff)|guidelines/|runs/|clicks/|LICENSE|SHA256SUMS)`",
         lines.replace("`v1.md`", ""),
     )
     assert set(named) == set(PARTS_BY_NAME)
