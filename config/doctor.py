@@ -22,6 +22,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
 from django.utils import timezone
 
+from annotation.models import Campaign, Membership
 from annotation.services.people import messages, single_sign_on
 from assay.number_words import format_count
 from config import backups, environment, health
@@ -35,6 +36,8 @@ LEAST_FREE_BYTES, LEAST_FREE_SHARE = 2_000_000_000, 0.05
 MIN_FILES = 1024
 """Open files per process, the default limit of systemd and most shells."""
 MAX_CLOCK_DIFFERENCE = timedelta(seconds=5)
+MAX_NAMED = 10
+"""Maximum number of campaigns that a finding names."""
 MAX_JOB_WAIT = timedelta(minutes=2)
 MAX_BACKUP_AGE = timedelta(days=7)
 NETWORK_FILE_SYSTEMS = {
@@ -256,6 +259,24 @@ def people() -> Iterator[Finding]:
         yield note_finding("There is no administrator. Run: manage.py createsuperuser")
 
 
+def managers() -> Iterator[Finding]:
+    """Check that every campaign has a manager."""
+    managed = Membership.objects.filter(role=Membership.Role.MANAGER, user__is_active=True)
+    slugs = list(
+        Campaign.objects.exclude(pk__in=managed.values("campaign"))
+        .order_by("slug")
+        .values_list("slug", flat=True)
+    )
+    if slugs:
+        some = ", ".join(slugs[:MAX_NAMED]) + (" …" if len(slugs) > MAX_NAMED else "")
+        n = format_count(len(slugs), "campaign", "has", "have")
+        them = "it" if len(slugs) == 1 else "them"
+        yield note_finding(
+            f"{n} no manager, so only administrators see {them}: {some}. Add a manager on the page "
+            "People, or in the campaign file."
+        )
+
+
 def jobs() -> Iterator[Finding]:
     now = timezone.now()
     waiting = (
@@ -323,7 +344,13 @@ CHECKS_WITHOUT_DATABASE: list[Callable[[], Iterator[Finding]]] = [
     programs,
     last_backup,
 ]
-CHECKS_WITH_DATABASE: list[Callable[[], Iterator[Finding]]] = [files, people, jobs, postgresql]
+CHECKS_WITH_DATABASE: list[Callable[[], Iterator[Finding]]] = [
+    files,
+    people,
+    managers,
+    jobs,
+    postgresql,
+]
 
 
 def run_check(check: Callable[[], Iterator[Finding]]) -> list[Finding]:

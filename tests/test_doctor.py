@@ -16,7 +16,7 @@ from django.utils import timezone
 from config import doctor, health
 from pooling.models import Job
 from pooling.platform import liveness, sqlite_log
-from tests.builders import make_user
+from tests.builders import make_campaign, make_user
 from tests.commands import call_command
 from tests.pooling.conftest import RUN_A, bring_in
 
@@ -121,6 +121,18 @@ def test_a_disk_that_fills_a_log_that_grows_and_few_files_are_told(sound, monkey
     assert "Only 1.0 GB of disk space are free" in sentences
     assert "The SQLite log has 256 MB" in sentences
     assert "may open only 256 files" in sentences
+
+
+def test_campaigns_without_a_manager_are_told(sound):
+    make_campaign()
+    assert told() == []
+    campaign = make_campaign(name="Autumn")
+    campaign.memberships.filter(role="manager").delete()
+    [only] = told()
+    assert only.startswith(
+        f"note: 1 campaign has no manager, so only administrators see it: {campaign.slug}. "
+    )
+    assert run()[0] == 0
 
 
 @pytest.mark.parametrize(

@@ -517,7 +517,9 @@ def test_what_the_file_does_not_name_is_told_and_pruned_only_where_nothing_hangs
 
 def test_who_applies_it_manages_what_is_made(folder):
     make_user("operator")
-    applied(folder, None, "--yes", "--user", "operator")
+    told = called("apply", str(folder / "campaign.toml"), "--yes", "--user", "operator")
+    assert told["managers"] == ["boss", "operator"]
+    assert called("apply", str(folder / "campaign.toml"))["managers"] == ["boss", "operator"]
     campaign = Campaign.objects.get()
     assert campaign.memberships.get(user__username="operator").role == "manager"
     assert campaign.collection.managers.filter(username="operator").exists()

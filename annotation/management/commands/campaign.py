@@ -108,6 +108,7 @@ class Command(DatabaseCommand):
             "changes": [declaration.serialize_change(one) for one in changes],
             "unnamed": plan.unnamed,
             "warnings": plan.warnings,
+            "managers": plan.managers,
         }
         return {**names, **told, "applied": applied, "dry_run": dry_run}
 
@@ -204,6 +205,9 @@ class Command(DatabaseCommand):
             else []
         )
         beyond = [*(f"Warning: {words}" for words in result["warnings"]), *beyond]
+        if result["managers"]:
+            names = ", ".join(result["managers"])
+            beyond.insert(0, f"Managers of campaign {result['campaign']}: {names}.")
         if not told:
             return "\n".join(["Nothing to change.", *beyond])
         n = format_count(len(result["changes"]), "change")

@@ -53,7 +53,8 @@ class CampaignPlan:
 
     collection: the plan for the collection. campaign: None if it will be created or the file has
     none. unnamed: existing objects that the file omits and that are kept, in words. warnings:
-    sentences about changes that are possible but probably not intended.
+    sentences about changes that are possible but probably not intended. managers: usernames of the
+    campaign's managers after the changes.
     """
 
     described: CampaignDescription
@@ -62,6 +63,7 @@ class CampaignPlan:
     changes: list[Change]
     unnamed: list[str]
     warnings: list[str]
+    managers: list[str]
 
     @property
     def all_changes(self) -> list[Change]:
@@ -153,7 +155,8 @@ def plan_campaign(
             changes += removed
     if refused:
         raise CampaignMistakes(refused)
-    return CampaignPlan(described, below, campaign, changes, stays, warnings)
+    managers = list_planned_managers(campaign, said, actor) if said else []
+    return CampaignPlan(described, below, campaign, changes, stays, warnings, managers)
 
 
 def _preview_campaign(campaign: Campaign | None, said: Mapping[str, Any]) -> Campaign:
@@ -248,18 +251,26 @@ def _warn_without_manager(
             f"Collection {described.collection['slug']} has no manager, so only administrators see "
             'it. Add managers = ["NAME"] to the table collection.'
         )
-    role_of = {row["user"]: row["role"] for row in said.get("people", [])}
-    named = Membership.Role.MANAGER in role_of.values() or (
-        actor is not None and actor.get_username() not in role_of
-        if campaign is None
-        else campaign.memberships.filter(role=Membership.Role.MANAGER).exists()
-    )
-    if said and not named:
+    if said and not list_planned_managers(campaign, said, actor):
         warnings.append(
             f"Campaign {said['slug']} has no manager, so only administrators see it. Add a row with "
             'role = "manager" to campaign.people.'
         )
     return warnings
+
+
+def list_planned_managers(
+    campaign: Campaign | None, said: Mapping[str, Any], actor: User | None
+) -> list[str]:
+    """Return the usernames of the managers that the campaign will have. campaign: None if it will be
+    created. said: the table campaign of the file."""
+    role_of = {row["user"]: row["role"] for row in said.get("people", [])}
+    if campaign is not None:
+        members = campaign.memberships.values_list("user__username", "role")
+        role_of |= dict(members)  # the file does not change roles
+    elif actor is not None:
+        role_of.setdefault(actor.get_username(), Membership.Role.MANAGER)
+    return sorted(name for name, role in role_of.items() if role == Membership.Role.MANAGER)
 
 
 class _RehearsalDone(Exception):
