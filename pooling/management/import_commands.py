@@ -3,9 +3,12 @@ error."""
 
 from __future__ import annotations
 
+import tempfile
 import threading
 import time
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,9 @@ from django.core.management.base import BaseCommand, CommandError, OutputWrapper
 from django.db import connection
 from django.utils import timezone
 
+from assay.formats.errors import FormatError
+from assay.formats.packaged import DatasetUnavailable, dataset_id
+from assay.formats.packaged_files import write_part
 from pooling.models import Collection, Job, Upload
 from pooling.platform import jobs
 from pooling.platform.jobs import Refused
@@ -101,8 +107,13 @@ def _show_progress(job_id: int, stop: threading.Event, stderr: OutputWrapper) ->
     connection.close()
 
 
-def add_file_arguments(parser: ArgumentParser, what: str, *, at_least: str = "+") -> None:
-    parser.add_argument("files", nargs=at_least, metavar="FILE", help=what)
+def add_file_arguments(parser: ArgumentParser, what: str) -> None:
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help=f"{what}; or irds:ID for a data set of the package ir_datasets",
+    )
     parser.add_argument(
         "--collection", required=True, metavar="SLUG", help="slug of the collection"
     )
@@ -115,6 +126,17 @@ def add_file_arguments(parser: ArgumentParser, what: str, *, at_least: str = "+"
         action="store_true",
         help="import the file even if it looks like another kind",
     )
+
+
+@contextmanager
+def refuse_unavailable(name: str) -> Iterator[None]:
+    """Raise ImportFailed if a data set is not available or not valid."""
+    try:
+        yield
+    except DatasetUnavailable as error:
+        raise ImportFailed(f"{name}: {error}") from error
+    except FormatError as error:
+        raise ImportFailed(str(error)) from error
 
 
 class ImportCommand(BaseCommand):
@@ -155,7 +177,11 @@ class ImportCommand(BaseCommand):
         *,
         inspect: bool,
     ) -> Job:
-        """Import one file and return the finished job."""
+        """Import one file or data set and return the finished job."""
+        if identifier := dataset_id(name):
+            with tempfile.TemporaryDirectory() as folder, refuse_unavailable(name):
+                path = write_part(identifier, self.kind, Path(folder))
+                return self._import_file(collection, str(path), options, person, inspect=inspect)
         try:
             with open(name, "rb") as handle:
                 kept = uploads.store_upload(

@@ -10,6 +10,8 @@ from typing import Any
 from django.core.files.base import File
 from django.core.management.base import BaseCommand, CommandParser
 
+from assay.formats.packaged import dataset_id
+from assay.formats.packaged_files import write_set
 from assay.formats.sets import find_role
 from pooling.management.import_commands import (
     ImportFailed,
@@ -17,6 +19,7 @@ from pooling.management.import_commands import (
     format_report,
     get_collection,
     get_user,
+    refuse_unavailable,
     run_job_here,
 )
 from pooling.models import Collection, Job
@@ -27,12 +30,16 @@ from pooling.services.collections import create_collection, delete_collection
 
 class Command(BaseCommand):
     help = (
-        "Import a whole set: a BEIR or FiRA folder, a Quepid book, an umbrela file or a list of "
-        "pairs."
+        "Import a whole set: a BEIR or FiRA folder, a Quepid book, an umbrela file, a list of "
+        "pairs, or a data set of ir_datasets."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("set", metavar="FOLDER|FILE", help="folder or file of the set")
+        parser.add_argument(
+            "set",
+            metavar="FOLDER|FILE",
+            help="folder or file of the set, or irds:ID for a data set of the package ir_datasets",
+        )
         target = parser.add_mutually_exclusive_group(required=True)
         target.add_argument("--collection", metavar="SLUG", help="collection to import into")
         target.add_argument(
@@ -84,6 +91,13 @@ class Command(BaseCommand):
         **_: Any,
     ) -> None:
         path = Path(set)
+        if identifier := dataset_id(set):
+            with tempfile.TemporaryDirectory() as folder, refuse_unavailable(set):
+                path = Path(folder) / identifier.replace("/", "-")
+                path.mkdir()
+                write_set(identifier, path)
+                self._bring(target, person, set=str(path), name=name, inspect=inspect)
+            return
         try:
             if path.is_dir():
                 called = f"{path.resolve().name}.tar"

@@ -14,6 +14,10 @@ from django.core.management import CommandError
 
 from assay.formats.documents import read_documents
 from assay.formats.packaged import DatasetUnavailable, write_documents
+from pooling.models import Collection
+from pooling.services.collections import create_collection
+from pooling.services.qrels import load_grades
+from pooling.services.runs import load_rankings
 from tests.builders import make_collection, make_user
 from tests.commands import call_command
 
@@ -37,9 +41,34 @@ class Abstract(NamedTuple):
         return self.text
 
 
+class Query(NamedTuple):
+    query_id: str
+    title: str
+    description: str
+    domain: str
+
+
+class Qrel(NamedTuple):
+    query_id: str
+    doc_id: str
+    relevance: int
+
+
+class Scored(NamedTuple):
+    query_id: str
+    doc_id: str
+    score: float
+
+
 class DataSet:
-    def __init__(self, documents: list[Any], fails_after: int | None = None) -> None:
-        self.documents, self.fails_after = documents, fails_after
+    def __init__(self, documents: list[Any], fails_after: int | None = None, **parts: Any) -> None:
+        self.documents, self.fails_after, self.parts = documents, fails_after, parts
+
+    def __getattr__(self, name: str) -> Any:
+        """`has_queries`, `queries_iter` and those of the other parts."""
+        if name.startswith("has_"):
+            return lambda: name[4:] in self.parts
+        return lambda: iter(self.parts[name.removesuffix("_iter")])
 
     def has_docs(self) -> bool:
         return bool(self.documents)
@@ -62,6 +91,15 @@ def catalogue(monkeypatch: pytest.MonkeyPatch) -> dict[str, DataSet]:
         ),
         "abstracts": DataSet([Abstract("a1", "first"), Abstract("a2", "second")]),
         "queries-only": DataSet([]),
+        "whole/test": DataSet(
+            [Abstract("a1", "first"), Abstract("a2", "second")],
+            queries=[
+                Query("q1", "red  shoes", "Shoes that are red.", "shop"),
+                Query("q2", "x", "", ""),
+            ],
+            qrels=[Qrel("q1", "a1", 2), Qrel("q2", "a2", 0), Qrel("q1", "a2", 1)],
+            scoreddocs=[Scored("q1", "a1", 1.25), Scored("q1", "a2", 2.5)],
+        ),
         "broken": DataSet([Abstract("a1", "first"), Abstract("a2", "second")], fails_after=1),
     }
     monkeypatch.setitem(sys.modules, "ir_datasets", SimpleNamespace(load=sets.__getitem__))
@@ -106,8 +144,7 @@ def test_the_command_imports_them_like_a_file(catalogue, settings, tmp_path):
     out = StringIO()
     call_command(
         "import_documents",
-        "--ir-datasets",
-        "abstracts",
+        "irds:abstracts",
         collection=collection.slug,
         stdout=out,
         stderr=StringIO(),
@@ -118,12 +155,57 @@ def test_the_command_imports_them_like_a_file(catalogue, settings, tmp_path):
     with pytest.raises(CommandError, match="returned only 1"):
         call_command(
             "import_documents",
-            "--ir-datasets",
-            "broken",
+            "irds:broken",
             collection=collection.slug,
             stdout=out,
             stderr=StringIO(),
         )
-    with pytest.raises(CommandError, match="a document file or --ir-datasets ID is required"):
-        call_command("import_documents", collection=collection.slug, stdout=out, stderr=StringIO())
     assert collection.document_files.count() == 1
+
+
+@pytest.mark.django_db
+def test_one_data_set_is_a_whole_collection(catalogue, settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "files"
+    out = StringIO()
+    call_command("import_set", "irds:whole/test", new="Whole", stdout=out, stderr=StringIO())
+    collection = Collection.objects.get(name="Whole")
+    assert out.getvalue().splitlines()[-1] == collection.slug
+    topics = {topic.topic_id: topic for topic in collection.topics.all()}
+    assert [topics["q1"].text, topics["q1"].description] == ["red shoes", "Shoes that are red."]
+    assert (topics["q1"].fields, topics["q2"].text) == ({"domain": "shop"}, "x")
+    assert collection.document_files.get().n_documents == 2
+    qrels = load_grades(collection.qrels.get())
+    assert list(qrels.topics) == ["q1", "q2"]
+    assert qrels.grades.tolist() == [2, 1, 0]
+    call_command(
+        "import_run", "irds:whole/test", collection=collection.slug, stdout=out, stderr=StringIO()
+    )
+    assert load_rankings(collection.runs.get()).scores.tolist() == [2.5, 1.25]
+    call_command("make_pool", collection=collection.slug, stdout=out, stderr=StringIO())
+    assert collection.pools.get().n_pairs == 2
+
+
+@pytest.mark.django_db
+def test_topics_and_qrels_of_a_data_set_are_imported_one_by_one(catalogue, settings, tmp_path):
+    settings.MEDIA_ROOT = tmp_path / "files"
+    collection = create_collection(name="Parts", user=None)
+    for command in ("import_topics", "import_qrels"):
+        call_command(
+            command,
+            "irds:whole/test",
+            collection=collection.slug,
+            stdout=StringIO(),
+            stderr=StringIO(),
+        )
+    assert collection.topics.count() == 2
+    assert collection.qrels.get().n_rows == 3
+    for command, identifier, says in (
+        ("import_topics", "abstracts", "irds:abstracts: the dataset 'abstracts' .* has no topics"),
+        ("import_run", "nothing", "irds:nothing: ir_datasets has no dataset named 'nothing'"),
+        ("import_set", "abstracts", "has no topics"),
+    ):
+        with pytest.raises(CommandError, match=says):
+            call_command(
+                command, f"irds:{identifier}", collection=collection.slug, stdout=StringIO()
+            )
+    assert collection.topics.count() == 2
