@@ -251,7 +251,7 @@ def prepare(n_judgements: int = 260) -> None:
         membership=members[1], score=Feedback.Score.DECENT, text="Some entries are very long."
     )
     Message.objects.create(
-        membership=members[2], text="Please read the guidelines on Partial once more."
+        membership=members[2], text="Please read the guidelines on Partly answers once more."
     )
     do(agreement_metrics.request_agreement_job(campaign, user=manager))
     exclusion = do(

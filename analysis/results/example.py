@@ -35,12 +35,15 @@ without third judgements."""
 N_DISPUTED = 3
 """Disputed pairs that are left to adjudicate."""
 QUESTION = (
-    "The entry only mentions another function that does it. Is that Partial, because it points to "
-    "what helps?"
+    "The entry only mentions another function that does it. Is that “Partly answers”, because "
+    "it points to what helps?"
 )
 FEEDBACK = (
     (Feedback.Score.GOOD, "The keys are quick once you know them."),
-    (Feedback.Score.DECENT, "Partial and Topic are hard to tell apart for long entries."),
+    (
+        Feedback.Score.DECENT,
+        "“Related” and “Partly answers” are hard to tell apart for long entries.",
+    ),
     (Feedback.Score.VERY_GOOD, ""),
     (Feedback.Score.GOOD, "More examples in the guidelines would help."),
     (Feedback.Score.GOOD, ""),

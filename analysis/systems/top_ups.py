@@ -14,7 +14,8 @@ from analysis.models import Report
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import ordered_result
-from annotation.core.scale import DEFAULT_NAMES, MOST_GRADES
+from annotation.core.presets import DEFAULT_NAMES
+from annotation.core.scale import MOST_GRADES
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import get_kept_pairs, get_unfinished_pairs
 from annotation.services.campaigns import lifecycle

@@ -1,6 +1,7 @@
 """Presets for new campaigns: scale, rules and times, with guidelines generated from the scale.
 
 PRESETS[key].settings      fields of a campaign
+DEFAULT_NAMES[n]           names of n grades, for scales without names
 guidelines_text(scale)     Markdown that explains the grades, with their examples
 """
 
@@ -50,6 +51,24 @@ def _make_scale(*grades: tuple[str, str, str]) -> list[dict[str, Any]]:
 
 
 FOUR_GRADES = _make_scale(
+    ("Not relevant", "About something else.", "For “can vitamin d prevent flu”: how to cook rice."),
+    (
+        "Related",
+        "About the topic, but does not answer the query.",
+        "For “can vitamin d prevent flu”: what vitamin D is.",
+    ),
+    (
+        "Partly answers",
+        "Answers a part of the query.",
+        "For “can vitamin d prevent flu”: it was studied in winter, but no result is given.",
+    ),
+    (
+        "Fully answers",
+        "Answers the whole query.",
+        "For “can vitamin d prevent flu”: a trial found fewer cases with it.",
+    ),
+)
+FIRA_GRADES = _make_scale(
     ("Wrong", "Not about the topic.", "For “can vitamin d prevent flu”: how to cook rice."),
     (
         "Topic",
@@ -101,6 +120,12 @@ TWO_GRADES = _make_scale(
         "For “how long do cats live”: most live 12 to 18 years.",
     ),
 )
+DEFAULT_NAMES = {
+    2: tuple(str(grade["name"]) for grade in TWO_GRADES),
+    3: ("Not relevant", "Partly relevant", "Relevant"),
+    4: tuple(str(grade["name"]) for grade in FOUR_GRADES),
+}
+"""Default grade names by the number of grades, lowest first."""
 PRESETS = {
     preset.key: preset
     for preset in (
@@ -108,7 +133,7 @@ PRESETS = {
             "tripjudge",
             "Graded, three judgements",
             "Four grades, majority vote, full documents. For collections that others will use.",
-            "As in TripJudge (Althammer et al. 2022)",
+            "As in TripJudge (Althammer et al. 2022), with other grade names",
             {
                 "scale": FOUR_GRADES,
                 "min_relevant": 2,
@@ -127,7 +152,7 @@ PRESETS = {
             "to check.",
             "As in FiRA (Hofstätter et al. 2020), without rotated texts",
             {
-                "scale": FOUR_GRADES,
+                "scale": FIRA_GRADES,
                 "min_relevant": 2,
                 "judgements_per_pair": 3,
                 "target_per_annotator": 300,

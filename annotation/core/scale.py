@@ -79,11 +79,3 @@ class Scale:
     def __len__(self) -> int:
         """Return the number of grades."""
         return len(self.grades)
-
-
-DEFAULT_NAMES = {
-    2: ("Not relevant", "Relevant"),
-    3: ("Not relevant", "Partly relevant", "Relevant"),
-    4: ("Wrong", "Topic", "Partial", "Perfect"),
-}
-"""Default grade names by the number of grades. Those of four grades are from TripJudge."""

@@ -12,44 +12,15 @@ from django.utils.translation import pgettext_lazy
 
 from annotation.core.campaign_questions import CampaignQuestion, read_questions
 from annotation.core.gold_rules import GoldRule
+from annotation.core.presets import FOUR_GRADES
 from annotation.core.scale import Scale
 from assay.labels.judges import KIND_CHOICES, JudgeKind
 from pooling.models import Collection, Pool
 
 
 def default_scale() -> list[dict[str, object]]:
-    """Return the four grades of TripJudge, lowest first. `shape` is the symbol shown with the
-    colour."""
-    return [
-        {
-            "value": 0,
-            "name": "Wrong",
-            "explanation": "Not about the topic.",
-            "example": "",
-            "shape": "cross",
-        },
-        {
-            "value": 1,
-            "name": "Topic",
-            "explanation": "About the topic, but does not answer the query.",
-            "example": "",
-            "shape": "ring",
-        },
-        {
-            "value": 2,
-            "name": "Partial",
-            "explanation": "Answers a part of the query.",
-            "example": "",
-            "shape": "half",
-        },
-        {
-            "value": 3,
-            "name": "Perfect",
-            "explanation": "Answers the query.",
-            "example": "",
-            "shape": "disc",
-        },
-    ]
+    """Return the default four grades without examples, lowest first."""
+    return [{**grade, "example": ""} for grade in FOUR_GRADES]
 
 
 def completion_code() -> str:

@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.core.presets import guidelines_text
+from annotation.core.presets import DEFAULT_NAMES, guidelines_text
 from annotation.core.publication import Publication
-from annotation.core.scale import DEFAULT_NAMES, MOST_GRADES
+from annotation.core.scale import MOST_GRADES
 from annotation.forms_campaign import (
     BaseScale,
     CampaignPoolForm,

@@ -1,5 +1,5 @@
 """A campaign with eight good annotators among whom are a random clicker, a speeder, a contrarian
-and one who confuses Topic and Partial."""
+and one who confuses Related and Partly answers."""
 
 from __future__ import annotations
 

@@ -96,6 +96,17 @@ def test_the_page_offers_the_sets_settings_and_a_new_campaign_takes_them(collect
     assert set(draft.pairs.values_list("needed", flat=True)) == {10}
 
 
+def test_a_campaign_of_a_fira_set_has_the_grade_names_of_fira_unless_it_has_its_own(
+    collection, draft
+):
+    draft = lifecycle.apply_pool_settings(draft, collection.pools.get(), actor=None)
+    assert [grade["name"] for grade in draft.scale] == ["Wrong", "Topic", "Partial", "Perfect"]
+    own = [{"value": value, "name": name} for value, name in enumerate(("A", "B", "C", "D"))]
+    lifecycle.update_campaign(draft, actor=None, scale=own)
+    draft = lifecycle.apply_pool_settings(draft, collection.pools.get(), actor=None)
+    assert draft.scale == own
+
+
 def test_without_the_tick_the_campaign_keeps_its_own(collection, draft):
     client = Client()
     client.force_login(collection.managers.get())

@@ -255,8 +255,12 @@ class TestChanging:
         campaign = make_campaign(state="draft")
         page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/rules/")
         field = page.context["form"]["min_relevant"]
-        assert [name for _, name in field.field.widget.choices] == ["Topic", "Partial", "Perfect"]
-        assert '<option value="2" selected>Partial</option>' in str(field)
+        assert [name for _, name in field.field.widget.choices] == [
+            "Related",
+            "Partly answers",
+            "Fully answers",
+        ]
+        assert '<option value="2" selected>Partly answers</option>' in str(field)
 
     def test_settings_of_a_running_campaign_open_with_the_general_ones(self):
         campaign = make_campaign(state="open")

@@ -112,7 +112,7 @@ class TestContradictions:
         text = prefilled(campaign)
         assert "- **No**: " in text
         assert "- **Yes**: " in text
-        assert "Perfect" not in text
+        assert "Fully answers" not in text
         lifecycle.save_guideline(campaign, text)
         assert find_contradictions(campaign) == []
 
@@ -120,16 +120,18 @@ class TestContradictions:
         campaign = make_campaign(state="draft")
         lifecycle.save_guideline(campaign, prefilled(campaign))
         assert find_contradictions(campaign) == []
-        client = post_scale(campaign, "Wrong", "Topic", "Some", "Perfect")
+        client = post_scale(campaign, "Not relevant", "Related", "Some", "Fully answers")
         client.post(f"/campaigns/{campaign.slug}/state", {"action": "open"})
         campaign.refresh_from_db()
         assert campaign.state == "draft"
         page = client.get(f"/campaigns/{campaign.slug}/").content.decode()
         assert (
-            "The guidelines explain “Partial”, but the scale has only these grades: Wrong, Topic, Some, Perfect."
+            "The guidelines explain “Partly answers”, but the scale has only these grades: Not relevant, Related, Some, Fully answers."
             in page
         )
-        lifecycle.save_guideline(campaign, prefilled(campaign).replace("**Partial**", "**Some**"))
+        lifecycle.save_guideline(
+            campaign, prefilled(campaign).replace("**Partly answers**", "**Some**")
+        )
         assert lifecycle.open_campaign(campaign).state == "open"
 
     def test_grades_that_were_renamed_twice_are_known_from_the_audit(self):

@@ -262,8 +262,8 @@ def test_binary_grades_are_asked_for_and_never_taken_for_grades_of_a_longer_scal
         "The known grades are 0–1, but the scale is 0–3. Choose a grade on the scale for each known grade."
         in page
     )
-    assert '<option value="0" selected>Wrong</option>' in page
-    assert '<option value="2" selected>Partial</option>' in page
+    assert '<option value="0" selected>Not relevant</option>' in page
+    assert '<option value="2" selected>Partly answers</option>' in page
     assert not campaign.pairs.exclude(kind="normal").exists()
     kept = asked_for.context["form"].rows_kept
     client.post(address, {"known_text": kept, "n_gold": "3", "grade_0": "leave", "grade_1": ""})

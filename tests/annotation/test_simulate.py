@@ -18,7 +18,7 @@ from tests.commands import call_command
 
 @pytest.fixture
 def qrels(tmp_path):
-    """Documents d1 and d2 are Perfect, d3 is Topic, of two topics."""
+    """Documents d1 and d2 are Fully answers, d3 is Related, of two topics."""
     path = tmp_path / "truth.txt"
     path.write_text(
         "".join(
@@ -143,7 +143,7 @@ def test_a_campaign_over_http_ends_complete_without_overshoot(qrels, live_server
 
 
 def marked_where_required() -> None:
-    """Judgements of Topic and above have one passage that begins and ends with a word; those below
+    """Judgements of Related and above have one passage that begins and ends with a word; those below
     have none."""
     rows = Judgement.objects.select_related("pair__entry__document")
     assert {(row.grade >= 1, len(row.spans)) for row in rows} == {(True, 1), (False, 0)}

@@ -72,7 +72,7 @@ def make_practice(
     n: int, *, explanation: str = "It reports a trial.", **settings: Any
 ) -> tuple[Campaign, Membership]:
     """A job of four documents whose first n are a test that the annotator has still to pass, each
-    of grade Perfect; half of them have to be right."""
+    of grade Fully answers; half of them have to be right."""
     campaign, member = make_job(n_documents=4, qualification_pass=0.5, **settings)
     for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:n]:
         lifecycle.set_pair_kind(

@@ -44,7 +44,9 @@ def prepare() -> None:
         membership=members[0], score=Feedback.Score.VERY_GOOD, text="The keys saved me hours."
     )
     Feedback.objects.create(membership=members[1], score=Feedback.Score.DECENT, text="")
-    Message.objects.create(membership=members[2], text="Mind the border between Topic and Partial.")
+    Message.objects.create(
+        membership=members[2], text="Mind the border between Related and Partly answers."
+    )
     client = Client()
     client.force_login(collection.managers.get())
     session = client.cookies["sessionid"].value

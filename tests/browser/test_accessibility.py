@@ -64,7 +64,7 @@ def test_screen_reader_is_told_what_happens(signed_in_page: Signed) -> None:
     said = page.locator("#say")
     judging.press("3")  # the same document under another query comes next
     expect(said).to_contain_text(
-        "Judged Partial. Exercise and blood sugar, part 2. 1 of 4"
+        "Judged Partly answers. Exercise and blood sugar, part 2. 1 of 4"
     )  # of 300, if there were as many pairs
     expect(judging.title).to_be_focused()
     expect(page.locator("#say")).to_have_attribute("aria-live", "polite")
@@ -76,5 +76,5 @@ def test_screen_reader_is_told_what_happens(signed_in_page: Signed) -> None:
     judging.press("Escape", "p")
     expect(page.locator("#say-now")).to_contain_text("Paused")
     judging.press("x", "2")
-    expect(said).to_contain_text("Judged Topic.")
+    expect(said).to_contain_text("Judged Related.")
     expect(page.locator("#say-now")).to_be_empty()

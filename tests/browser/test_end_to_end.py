@@ -48,7 +48,7 @@ BEA = {
     ("t2", "d6"): 1,
 }
 # By hand (methods/aggregation.md): equal grades stand; of two different ones, a tie, the lower. On two grades
-# each judgement is made relevant or not first (from Partial, 2, up): d2 and d4 are relevant for
+# each judgement is made relevant or not first (from Partly answers, 2, up): d2 and d4 are relevant for
 # both, d3 (1, 2) and d5 (0, 3) are ties again.
 QRELS = "t1 0 d1 3\nt1 0 d2 2\nt1 0 d3 1\nt1 0 d8 0\nt2 0 d4 2\nt2 0 d5 0\nt2 0 d6 1\n"
 QRELS_BINARY = "t1 0 d1 1\nt1 0 d2 1\nt1 0 d3 0\nt1 0 d8 0\nt2 0 d4 1\nt2 0 d5 0\nt2 0 d6 0\n"
@@ -160,7 +160,7 @@ def test_from_files_to_qrels_with_two_annotators(
     page.get_by_role("button", name="Save and continue").click()
     page.get_by_label("Judgements per pair").fill("2")
     page.get_by_role("button", name="Save and continue").click()
-    expect(page.locator("#id_form-3-name")).to_have_value("Perfect")
+    expect(page.locator("#id_form-3-name")).to_have_value("Fully answers")
     page.get_by_role("button", name="Save and continue").click()
     page.get_by_label("Guidelines").fill("# Judge the document\n\nNot its *source*.")
     page.get_by_role("button", name="Save and continue").click()

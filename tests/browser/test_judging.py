@@ -46,7 +46,7 @@ def test_the_whole_job_by_keyboard_alone(
     expect(judging.title).to_be_focused()
 
     judging.judge("3")
-    expect(judging.toast).to_contain_text("Judged Partial")
+    expect(judging.toast).to_contain_text("Judged Partly answers")
     press_in_page(page, "1", "Numpad1")
     expect(judging.title).to_contain_text("part 3")
     judging.press("n")
@@ -135,7 +135,7 @@ def test_undo_reopens_the_last_ones_also_after_a_reload_and_keeps_old_labels_as_
     judging.judge("4")
     judging.press("Control+z")
     expect(judging.title).to_contain_text("part 2")
-    expect(judging.page.locator("#grades [aria-pressed=true]")).to_contain_text("Perfect")
+    expect(judging.page.locator("#grades [aria-pressed=true]")).to_contain_text("Fully answers")
     photograph(judging.page, "review")
     judging.press("z")
     expect(judging.title).to_contain_text("part 1")
@@ -143,7 +143,7 @@ def test_undo_reopens_the_last_ones_also_after_a_reload_and_keeps_old_labels_as_
     expect(judging.title).to_contain_text("part 2")
     judging.judge("1")
     expect(judging.title).to_contain_text("part 3")
-    expect(judging.toast).to_contain_text("Changed to Wrong (was Perfect)")
+    expect(judging.toast).to_contain_text("Changed to Not relevant (was Fully answers)")
     judging.press("z")
     expect(judging.toast).to_have_text("Restored.")
     judging.press("[")
@@ -177,7 +177,7 @@ def test_cannot_judge_for_another_reason_asks_which_and_escape_leaves_the_reason
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     page = judging.page
     judging.press("0", "Escape")
-    expect(page.locator("#grades")).to_contain_text("Perfect")
+    expect(page.locator("#grades")).to_contain_text("Fully answers")
     judging.press("0", "7")  # no such reason: nothing happens
     expect(judging.title).to_contain_text("part 1")
     judging.press("5")
@@ -234,13 +234,13 @@ def test_confirm_mode_waits_for_enter(
     ada.user.profile.save()
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("2")
-    expect(judging.bar_message).to_contain_text("Topic is selected")
+    expect(judging.bar_message).to_contain_text("Related is selected")
     photograph(judging.page, "confirm")
     judging.press("3")
-    expect(judging.bar_message).to_contain_text("Partial is selected")
+    expect(judging.bar_message).to_contain_text("Partly answers is selected")
     judging.judge("Enter")
     judging.press("4")
-    expect(judging.bar_message).to_contain_text("Perfect is selected")
+    expect(judging.bar_message).to_contain_text("Fully answers is selected")
     judging.judge("4")
     judging.saved()
     assert [row.grade for row in own_judgements(ada)] == [2, 3]
@@ -288,7 +288,7 @@ def test_shortcut_sheet_lists_every_key_and_opens_at_its_beginning_on_a_phone(
     )
     expect(sheet.locator("h3")).to_have_text(["Grade", "Read", "Mark", "Move", "Help"])
     for word in (
-        "Perfect",
+        "Fully answers",
         "Skip for now",
         "Cannot judge",
         "Undo",
@@ -363,12 +363,12 @@ def test_history_lists_every_version_and_opens_one(
     page.goto(f"/judge/{campaign.slug}/history")
     rows = page.locator("#history-page tbody tr")
     expect(rows).to_have_count(2)
-    expect(rows.nth(1)).to_contain_text("Perfect")
-    expect(rows.nth(1)).to_contain_text("before: Topic")
+    expect(rows.nth(1)).to_contain_text("Fully answers")
+    expect(rows.nth(1)).to_contain_text("before: Related")
     photograph(page, "history-page")
     rows.nth(1).get_by_role("button").click()
     expect(judging.title).to_contain_text("part 1")
-    expect(page.locator("[data-name=review]")).to_contain_text("Perfect")
+    expect(page.locator("[data-name=review]")).to_contain_text("Fully answers")
     page.locator("#menu > summary").click()
     page.locator("#menu [data-action=history]").click()
     expect(page.locator("#history-list tbody tr")).to_have_count(2)
@@ -403,15 +403,15 @@ def test_scales_of_2_to_9_grades_fit_the_bar_of_a_small_phone(
     signed_in_page: Signed, photograph: Callable[[Page, str], None]
 ) -> None:
     names = [
-        "Wrong",
+        "Not relevant",
         "Off topic",
         "Marginal",
-        "Topic",
+        "Related",
         "Somewhat",
-        "Partial",
+        "Partly answers",
         "Mostly",
         "Good",
-        "Perfect",
+        "Fully answers",
     ]
     scale = [
         {"value": value, "name": name, "explanation": "", "example": ""}

@@ -124,7 +124,7 @@ def test_a_card_begins_the_next_query_and_this_query_so_far_opens_a_judgement(
     within_reach(opens)
     photograph(page, "thumb-so-far")
     opens.tap()
-    expect(page.locator("[data-name=review]")).to_contain_text("You judged this as Wrong")
+    expect(page.locator("[data-name=review]")).to_contain_text("You judged this as Not relevant")
     tap_grade(judging, 2)
     judging.saved()
     assert sorted(
@@ -140,7 +140,7 @@ def test_practice_is_explained_while_its_document_stays(
     judging = JudgingPage(page, campaign).open()
     practice, first = page.locator("#practice"), judging.title.inner_text()
     tap_grade(judging, 0)
-    expect(practice).to_contain_text("You: Wrong. Expected: Perfect.")
+    expect(practice).to_contain_text("You: Not relevant. Expected: Fully answers.")
     expect(practice).to_contain_text("is what was asked for.")
     expect(judging.title).to_have_text(first)
     assert page.evaluate("CSS.highlights.get('decisive').size") == 1
@@ -186,7 +186,7 @@ def test_a_judgement_that_was_too_fast_is_reopened(signed_in_page: Signed) -> No
     within_reach(reopen)
     reopen.tap()
     expect(judging.title).to_have_text(first)
-    expect(page.locator("[data-name=review]")).to_contain_text("You judged this as Perfect")
+    expect(page.locator("[data-name=review]")).to_contain_text("You judged this as Fully answers")
 
 
 def test_a_finger_that_stays_on_a_grade_is_told_what_it_means_and_judges_nothing(

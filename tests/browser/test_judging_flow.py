@@ -75,7 +75,7 @@ def test_a_new_query_begins_with_a_card_unless_cards_are_switched_off(
     judging.saved()
     assert len(own_judgements(ada)) == 2
     judging.press("z")  # back to the document before
-    expect(page.locator(".banner")).to_contain_text("You judged this as Partial")
+    expect(page.locator(".banner")).to_contain_text("You judged this as Partly answers")
     expect(page.locator("#grades [aria-pressed=true]")).to_have_count(1)
     page.keyboard.press("Escape")
     judging.shows_state("card")
@@ -121,11 +121,11 @@ def test_this_query_so_far_lists_own_judgements_of_it_and_a_digit_opens_one(
     expect(dialog.locator("h2")).to_have_text(f"My judgements for this query: {second}")
     rows = dialog.locator("tbody tr")
     expect(rows).to_have_count(2)
-    expect(rows.first).to_contain_text("Wrong")  # the newest first
-    expect(dialog).to_contain_text("1 Wrong · 1 Perfect")
+    expect(rows.first).to_contain_text("Not relevant")  # the newest first
+    expect(dialog).to_contain_text("1 Not relevant · 1 Fully answers")
     photograph(page, "query-so-far")
     page.keyboard.press("2")
-    expect(page.locator(".banner")).to_contain_text("You judged this as Perfect")
+    expect(page.locator(".banner")).to_contain_text("You judged this as Fully answers")
     judging.judge("3")
     page.locator("#menu > summary").click()
     page.locator("#menu [data-action=history]").click()

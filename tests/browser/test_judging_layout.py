@@ -86,15 +86,15 @@ CUT_BUTTONS = """() => [...document.querySelectorAll('#bar button')].filter(e =>
 
 def scale_of(n: int) -> list[dict[str, Any]]:
     names = [
-        "Wrong",
+        "Not relevant",
         "Off topic",
         "Marginal",
-        "Topic",
+        "Related",
         "Somewhat",
-        "Partial",
+        "Partly answers",
         "Mostly",
         "Good",
-        "Perfect",
+        "Fully answers",
     ]
     return [
         {"value": value, "name": names[value], "explanation": "", "example": ""}
@@ -398,7 +398,7 @@ def test_lists_of_judgements_are_read_whole_and_open_one_at_any_width(
         )
         assert button.evaluate(reached), width
         button.click()
-        expect(page.locator(".banner")).to_contain_text("You judged this as Topic")
+        expect(page.locator(".banner")).to_contain_text("You judged this as Related")
         judging.press("Escape")
         expect(page.locator(".banner")).to_be_hidden()
     judge(ada, None, cannot_reason="expertise")
@@ -443,7 +443,7 @@ def test_a_required_passage_is_marked_by_touch(
         mark.tap()
         expect(mark).to_be_hidden()
         expect(judging.bar_message).to_contain_text(
-            "Passage marked. Press Perfect again to send it."
+            "Passage marked. Press Fully answers again to send it."
         )
         page.locator("#grades button").nth(3).tap()
         expect(judging.title).not_to_have_text(before)

@@ -70,7 +70,7 @@ def test_a_copy_is_read_beside_the_document_that_was_graded_and_the_reading_plac
     for screen in (DESKTOP, PHONE):
         on_phone, width = screen is PHONE, screen["width"]
         page.set_viewport_size(screen)  # type: ignore[arg-type]
-        expect(line).to_contain_text("Very similar to a document you graded: Partial")
+        expect(line).to_contain_text("Very similar to a document you graded: Partly answers")
         expect(judging.title).to_have_text("Exercise and blood sugar, part 2")
         photograph(page, f"near-duplicate-{width}")
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -83,7 +83,9 @@ def test_a_copy_is_read_beside_the_document_that_was_graded_and_the_reading_plac
         expect(dialog.locator("article")).to_have_count(2)
         expect(dialog.locator("section").nth(0)).to_contain_text("This document")
         expect(dialog.locator("section").nth(0)).to_contain_text("5 words only here")
-        expect(dialog.locator("section").nth(1)).to_contain_text("You judged this as Partial.")
+        expect(dialog.locator("section").nth(1)).to_contain_text(
+            "You judged this as Partly answers."
+        )
         expect(dialog.locator("section").nth(1)).to_contain_text("1 word only here")
         assert page.evaluate(TINTED) == ["slow", "Nothing else was changed", "brisk"]
         assert side_by_side(page) != on_phone
@@ -157,7 +159,9 @@ def test_it_is_asked_when_the_grade_just_given_has_arrived(signed_in_page: Signe
     page.wait_for_timeout(500)
     assert (len(held), len(asks)) == (1, 1)
     held[0].continue_()
-    expect(page.locator(LINE)).to_contain_text("Very similar to a document you graded: Partial")
+    expect(page.locator(LINE)).to_contain_text(
+        "Very similar to a document you graded: Partly answers"
+    )
     judging.press("p")
     expect(page.locator(LINE)).to_be_hidden()
     judging.press("c")  # goes on, and opens nothing
@@ -174,30 +178,30 @@ def test_of_several_each_can_be_read_and_opened_again(
     judging.judge("2")
     judging.judge("4")
     expect(page.locator(LINE)).to_contain_text(
-        "Very similar to 2 documents you graded: Perfect, Topic"
+        "Very similar to 2 documents you graded: Fully answers, Related"
     )
     page.locator(LINE).get_by_role("button", name="Compare").click()
     dialog = page.locator("#compare-dialog")
     expect(dialog).to_contain_text("Both have the same words in the same order.")
     choice = dialog.get_by_label("Compared with")
     assert choice.locator("option").all_inner_texts() == [
-        "Perfect: Exercise and blood sugar, part 2",
-        "Topic: Exercise and blood sugar, part 1",
+        "Fully answers: Exercise and blood sugar, part 2",
+        "Related: Exercise and blood sugar, part 1",
     ]
     choice.select_option(index=1)
-    expect(dialog).to_contain_text("You judged this as Topic.")
+    expect(dialog).to_contain_text("You judged this as Related.")
     assert page.evaluate(TINTED) == ["brisk", "slow", "Nothing else was changed"]
     photograph(page, "near-duplicates-several")
     dialog.get_by_role("button", name="Open").click()
-    expect(page.locator(".banner[data-name=review]")).to_contain_text("You judged this as Topic")
+    expect(page.locator(".banner[data-name=review]")).to_contain_text("You judged this as Related")
     expect(judging.title).to_have_text("Exercise and blood sugar, part 1")
     expect(page.locator(LINE)).to_contain_text(
-        "Very similar to a document you graded: Perfect"
+        "Very similar to a document you graded: Fully answers"
     )  # the third is not graded
     judging.judge("4")
     judging.saved()
     expect(page.locator(LINE)).to_contain_text(
-        "Very similar to 2 documents you graded: Perfect, Perfect"
+        "Very similar to 2 documents you graded: Fully answers, Fully answers"
     )
 
 
@@ -217,7 +221,7 @@ def test_in_arabic_it_speaks_arabic_and_begins_on_the_right(
     page = signed_in_page(ada.user, locale="ar")
     judging = JudgingPage(page, campaign).open()
     judging.judge("3")
-    expect(page.locator(LINE)).to_contain_text("Partial")
+    expect(page.locator(LINE)).to_contain_text("Partly answers")
     assert "Very similar" not in page.locator(LINE).inner_text()
     judging.press("c")
     expect(page.locator("#compare-dialog article")).to_have_count(2)
@@ -253,10 +257,10 @@ def test_a_managers_trial_shows_them_as_annotators_see_them_or_not_at_all(
         judging.judge("1")
 
     judge_two()
-    expect(line).to_contain_text("Very similar to a document you graded: Partial")
+    expect(line).to_contain_text("Very similar to a document you graded: Partly answers")
     judging.press("c")
     dialog = page.locator("#compare-dialog")
-    expect(dialog.locator("section").nth(1)).to_contain_text("You judged this as Partial.")
+    expect(dialog.locator("section").nth(1)).to_contain_text("You judged this as Partly answers.")
     expect(dialog.locator("section").nth(0)).to_contain_text("5 words only here")
     dialog.get_by_role("button", name="Open").click()
     expect(judging.title).to_have_text("Exercise and blood sugar, part 1")

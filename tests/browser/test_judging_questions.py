@@ -200,7 +200,7 @@ def test_a_question_is_asked_answered_on_the_managers_page_and_read_without_leav
     expect(page.locator(".banner[data-name=answers]")).to_have_count(0)
     item.get_by_role("button", name="Open").click()
     expect(judging.title).to_have_text(title)
-    expect(page.locator(".banner[data-name=review]")).to_contain_text("You judged this as Topic")
+    expect(page.locator(".banner[data-name=review]")).to_contain_text("You judged this as Related")
     member = Membership.objects.get(pk=ada.pk)
     assert (member.unread_answers, member.guideline_read) == (0, 2)
 

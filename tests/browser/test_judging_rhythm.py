@@ -21,14 +21,14 @@ Signed = Callable[..., Page]
 SCALE = [
     {
         "value": 0,
-        "name": "Wrong",
+        "name": "Not relevant",
         "explanation": "Not about the topic.",
         "example": "",
         "shape": "cross",
     },
     {
         "value": 1,
-        "name": "Partial",
+        "name": "Partly answers",
         "explanation": "Answers a part.",
         "example": "A trial of walking, for it says nothing of diabetes.\nA review without figures.",
         "shape": "half",

@@ -278,10 +278,12 @@ def test_pauses_exclusions_and_ends_say_what_happened(
         judging.shows_state(state)
 
     exclusion.pause_annotator(
-        ada, reason="Please read the example of grade Partial again.", actor=campaign.created_by
+        ada,
+        reason="Please read the example of grade Partly answers again.",
+        actor=campaign.created_by,
     )
     opened("paused")
-    expect(judging.panel).to_contain_text("Please read the example of grade Partial again.")
+    expect(judging.panel).to_contain_text("Please read the example of grade Partly answers again.")
     exclusion.exclude_annotator(
         ada, reason="Did not follow the guidelines.", actor=campaign.created_by
     )
@@ -475,7 +477,7 @@ def test_changed_guidelines_are_read_before_the_next_document(
     judging.saved()
     version = lifecycle.save_guideline(
         campaign,
-        "## How to judge\n\nReviews are *Perfect* now.",
+        "## How to judge\n\nReviews are *Fully answers* now.",
         note="Reviews count.",
         actor=campaign.created_by,
     )
@@ -488,7 +490,7 @@ def test_changed_guidelines_are_read_before_the_next_document(
     expect(dialog).to_be_visible()
     dialog.get_by_role("button", name="I have read the guidelines").click()
     judging.title.wait_for()
-    expect(page.locator("#guidelines")).to_contain_text("Reviews are Perfect now.")
+    expect(page.locator("#guidelines")).to_contain_text("Reviews are Fully answers now.")
     judging.judge("2")
     judging.saved()
     assert [row.guideline_version for row in own_judgements(ada)] == [
@@ -530,7 +532,7 @@ def test_span_missing_says_exactly_that(signed_in_page: Signed, photograph: Phot
     judging = JudgingPage(signed_in_page(ada.user), campaign).open()
     judging.press("3")
     expect(judging.bar_message).to_contain_text(
-        "“Partial” needs a marked passage. Press S, or click its first word, then its last."
+        "“Partly answers” needs a marked passage. Press S, or click its first word, then its last."
     )
     expect(judging.page.locator("#say")).to_contain_text("needs a marked passage")  # no alarm
     photograph(judging.page, "span-missing")
@@ -589,7 +591,7 @@ def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: 
     first = judging.title.inner_text()
     judging.press("3")  # on the same side of the lowest relevant grade
     expect(practice).to_contain_text("Counts as correct")
-    expect(practice).to_contain_text("You: Partial. Expected: Perfect.")
+    expect(practice).to_contain_text("You: Partly answers. Expected: Fully answers.")
     expect(practice).to_contain_text("1 of 1 correct so far. You need 1 of 2.")
     expect(judging.title).to_have_text(first)  # the document stays while its answer is explained
     judging.press("2")  # judges nothing
@@ -598,7 +600,7 @@ def test_qualification_explains_each_answer(signed_in_page: Signed, photograph: 
     expect(label).to_have_text("Query (test 2 of 2)")
     judging.press("1")
     expect(practice).to_contain_text("Incorrect")
-    expect(practice).to_contain_text("You: Wrong. Expected: Perfect.")
+    expect(practice).to_contain_text("You: Not relevant. Expected: Fully answers.")
     expect(practice).to_contain_text("is what was asked for.")
     assert judging.page.evaluate(
         "[...CSS.highlights.get('decisive')].map((range) => "
@@ -638,7 +640,7 @@ def test_refused_answer_is_shown_with_its_reason_until_it_is_understood(
     judging.judge("3")
     banner = judging.page.locator(".banner")
     expect(banner).to_contain_text(
-        "One answer was not accepted. “Exercise and blood sugar, part 1”, Partial: This document "
+        "One answer was not accepted. “Exercise and blood sugar, part 1”, Partly answers: This document "
         "was not assigned to you in this campaign. (reference 8f3a2c)"
     )
     photograph(judging.page, "refused")

@@ -42,23 +42,23 @@ def test_first_and_last_word_make_a_passage_and_the_bar_says_what_comes_next(
     perfect, bar = page.locator("#grades button").nth(3), judging.bar_message
     assert (
         page.locator("#grades button.needs").count() == 2
-    )  # the sign on grades that need one: Partial and Perfect
+    )  # the sign on grades that need one: Partly answers and Fully answers
     tap(page, "walking", screen)
     expect(page.locator("#marks")).to_be_hidden()  # nobody asked for a passage
     perfect.click()
-    expect(bar).to_contain_text("“Perfect” needs a marked passage")
+    expect(bar).to_contain_text("“Fully answers” needs a marked passage")
     tap(page, "diabetes", screen)
     expect(bar).to_contain_text("Starts at “diabetes”. Choose the last word.")
     photograph(page, f"taps-{screen['viewport']['width']}")
     bar.get_by_role("button", name="Start over").click()
-    expect(bar).to_contain_text("“Perfect” needs a marked passage")
+    expect(bar).to_contain_text("“Fully answers” needs a marked passage")
     tap(page, "blood", screen)
     tap(page, "lowers", screen)  # backwards is as good
     expect(page.locator("#marks li")).to_have_text("lowers bloodRemove")
     expect(bar).to_contain_text("Passage marked.")
     page.locator("[data-action=undo]").first.click()  # the mark first
     expect(page.locator("#marks")).to_be_hidden()
-    expect(bar).to_contain_text("“Perfect” needs a marked passage")
+    expect(bar).to_contain_text("“Fully answers” needs a marked passage")
     tap(page, "walking", screen)
     tap(page, "people", screen)
     photograph(page, f"tapped-{screen['viewport']['width']}")

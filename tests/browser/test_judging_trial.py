@@ -78,7 +78,7 @@ def test_a_manager_tries_the_page_from_the_terms_to_the_end_and_nothing_is_store
     page.get_by_role("button", name="I have read the guidelines").click()
     expect(page.locator("#query-label")).to_have_text("Query (test 1 of 1)")
     judging.press("1")
-    expect(page.locator("#practice")).to_contain_text("You: Wrong. Expected: Perfect.")
+    expect(page.locator("#practice")).to_contain_text("You: Not relevant. Expected: Fully answers.")
     expect(page.locator("#practice")).to_contain_text("It reports a trial.")
     page.keyboard.press("Enter")
     judging.shows_state("card")  # another query
@@ -88,7 +88,7 @@ def test_a_manager_tries_the_page_from_the_terms_to_the_end_and_nothing_is_store
     photograph(page, "trial")
     judging.judge("2")
     judging.press("z")
-    expect(page.locator(".banner")).to_contain_text("You judged this as Topic")
+    expect(page.locator(".banner")).to_contain_text("You judged this as Related")
     judging.judge("3")  # changed
     expect(page.locator("#progress-text")).to_have_text("1/7")
     put_aside = judging.title.inner_text()
@@ -102,7 +102,7 @@ def test_a_manager_tries_the_page_from_the_terms_to_the_end_and_nothing_is_store
     page.locator("#menu [data-action=history]").click()
     dialog = page.locator("#history-dialog")
     expect(dialog.locator("tbody tr")).to_have_count(3)
-    expect(dialog).to_contain_text("before: Topic")
+    expect(dialog).to_contain_text("before: Related")
     expect(dialog.locator(".put-aside")).to_contain_text(put_aside)
     dialog.get_by_role("button", name="Close").click()
     judging.judge_all("1")

@@ -53,7 +53,7 @@ def test_a_note_that_was_kept_is_taken_back(signed_in_page: Signed) -> None:
     judging.press("n")
     page.keyboard.press("Escape")  # nothing was typed
     expect(page.locator("#note-dialog")).to_be_hidden()
-    expect(judging.toast).to_contain_text("Judged Topic")
+    expect(judging.toast).to_contain_text("Judged Related")
     judging.press("z")
     expect(judging.title).to_contain_text("part 1")
     expect(label).to_have_text("Note •")
@@ -93,7 +93,7 @@ def test_a_new_version_of_an_earlier_judgement_is_taken_back(signed_in_page: Sig
     expect(judging.title).to_contain_text("part 1")
     expect(page.locator("#note-label")).to_have_text("Note")
     judging.judge("4")
-    expect(judging.toast).to_contain_text("Changed to Perfect (was Topic)")
+    expect(judging.toast).to_contain_text("Changed to Fully answers (was Related)")
     undo.click()
     expect(judging.toast).to_have_text("Restored.")
     judging.saved()
@@ -117,7 +117,7 @@ def test_without_a_connection_everything_is_taken_back_all_the_same_and_sent_in_
     judging.press("z")
     expect(judging.title).to_contain_text("part 1")
     judging.judge("4")
-    expect(judging.toast).to_contain_text("Changed to Perfect")
+    expect(judging.toast).to_contain_text("Changed to Fully answers")
     judging.press("z")
     expect(judging.toast).to_have_text("Restored.")
     expect(judging.title).to_contain_text("part 2")
@@ -185,7 +185,7 @@ def test_a_screen_reader_is_told_once_what_was_done(signed_in_page: Signed) -> N
         assert told("Restored.") == ["Restored."]
     judging.judge("2")
     title = "Exercise and blood sugar, part"
-    assert [one.partition(title)[0] for one in told("Judged Topic")] == ["Judged Topic. "]
+    assert [one.partition(title)[0] for one in told("Judged Related")] == ["Judged Related. "]
     judging.judge("l")
     assert [one.partition(title)[0] for one in told("Skipped")] == ["Skipped for now. "]
     judging.press("[")  # past what was put aside, to what was judged
@@ -194,7 +194,7 @@ def test_a_screen_reader_is_told_once_what_was_done(signed_in_page: Signed) -> N
     expect(judging.title).to_contain_text("part 1")
     judging.judge("4")
     assert [one.partition(title)[0] for one in told("Changed to")] == [
-        "Changed to Perfect (was Topic). "
+        "Changed to Fully answers (was Related). "
     ]
     judging.press("z")
     assert told("Restored.") == ["Restored."]

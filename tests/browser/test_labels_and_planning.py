@@ -27,8 +27,8 @@ Photograph = Callable[[Page, str], None]
 @pytest.fixture
 def campaign() -> Campaign:
     """Two topics, three documents, two judgements a pair. Labels by hand, by majority, else the
-    lowest: of t1 Perfect (all agree), Wrong (of Wrong and Perfect), Topic (all agree); of t2
-    Partial (all agree), Topic (of Topic and Partial), and d3 judged once, so without one."""
+    lowest: of t1 Fully answers (all agree), Not relevant (of Not relevant and Fully answers), Related (all agree); of t2
+    Partly answers (all agree), Related (of Related and Partly answers), and d3 judged once, so without one."""
     grades = {
         ("t1", "d1"): (3, 3),
         ("t1", "d2"): (0, 3),
@@ -95,11 +95,15 @@ def test_pairs_are_found_by_view_topic_and_grade(
     page = signed_in(signed_in_page, campaign)
     page.goto(f"/campaigns/{campaign.slug}/labels/")
     page.wait_for_url("**/judgements/")
-    lists(page, "t1 d2", "t2 d2")  # disputed: Wrong and Perfect, and a tie of Topic and Partial
+    lists(
+        page, "t1 d2", "t2 d2"
+    )  # disputed: Not relevant and Fully answers, and a tie of Related and Partly answers
     view(page, "All")
     lists(page, "t1 d1", "t1 d2", "t1 d3", "t2 d1", "t2 d2", "t2 d3")
     expect(rows(page).nth(1)).to_contain_text(
-        re.compile(r"Wrong\s+A001\s+Perfect\s+A002\s+Wrong\s+tie: lower grade\s+3")
+        re.compile(
+            r"Not relevant\s+A001\s+Fully answers\s+A002\s+Not relevant\s+tie: lower grade\s+3"
+        )
     )
     expect(rows(page).nth(5)).to_contain_text("none yet")
     assert fits(page, photograph, "judgements")

@@ -1,5 +1,5 @@
 """The manager's pages in Chromium, over a campaign on its second day with eight good annotators, a
-random clicker, a speeder, a contrarian and one who confuses Topic and Partial. Jobs are done by the
+random clicker, a speeder, a contrarian and one who confuses Related and Partly answers. Jobs are done by the
 installation's own worker."""
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ RAISED = {
     "random": "agrees no better than chance",
     "speeder": "fast",
     "contrarian": "against the others",
-    "confuser": "confuses Topic and Partial",
+    "confuser": "confuses Related and Partly answers",
 }
 
 
@@ -276,8 +276,8 @@ def test_agreement_has_every_form_with_its_interval(
 def test_the_first_disputed_pair_is_adjudicated_and_the_label_withdrawn(manager: Manager) -> None:
     page = manager.open("judgements/")
     row = page.get_by_role("region", name="Pairs", exact=True).locator("tbody tr").first
-    expect(row).to_contain_text("Wrong")
-    expect(row).to_contain_text("Perfect")  # the farthest apart
+    expect(row).to_contain_text("Not relevant")
+    expect(row).to_contain_text("Fully answers")  # the farthest apart
     page.get_by_role("link", name=re.compile("^Adjudicate [0-9]+$")).click()
     page.wait_for_url("**/pairs/**")
     page.locator(".bar-grades label").nth(2).click()

@@ -51,7 +51,7 @@ def test_the_table_of_people_is_seen_whole_at_usual_widths_and_on_paper(
 
 
 def test_a_shorter_scale_takes_names_that_are_a_scale(signed_in_page: Callable[..., Page]) -> None:
-    """Of Wrong, Topic, Partial, Perfect the first two were left. Names that somebody has chosen
+    """Of Not relevant, Related, Partly answers, Fully answers the first two were left. Names that somebody has chosen
     stay."""
     campaign = make_campaign(state="draft")
     page = signed_in_page(campaign.memberships.get(role="manager").user)

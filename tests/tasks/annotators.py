@@ -50,7 +50,7 @@ def reopen(hands: Hands) -> None:
     hands.key("t")
     hands.page.locator("#history-dialog tbody tr").nth(1).wait_for()
     hands.key("2")
-    expect(hands.page.locator(".banner").first).to_contain_text("You judged this as Perfect")
+    expect(hands.page.locator(".banner").first).to_contain_text("You judged this as Fully answers")
 
 
 def larger(hands: Hands) -> None:
@@ -104,7 +104,9 @@ def practice(hands: Hands) -> None:
     hands.page.wait_for_timeout(400)
     hands.begin()
     hands.key("2")
-    expect(hands.page.locator("#practice")).to_contain_text("You: Topic. Expected: Perfect.")
+    expect(hands.page.locator("#practice")).to_contain_text(
+        "You: Related. Expected: Fully answers."
+    )
 
 
 def language(hands: Hands) -> None:

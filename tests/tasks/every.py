@@ -110,7 +110,7 @@ TASKS = (
     ),
     of_annotators(
         "passage",
-        "Mark the passage that makes a document Perfect.",
+        "Mark the passage that makes a document Fully answers.",
         3,
         phone=True,
         not_before="a message covered “Mark this passage”",

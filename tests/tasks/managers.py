@@ -83,7 +83,8 @@ def pause_clicker(hands: Hands) -> None:
     hands.click("checkbox", f"Select {hands.given['fast']}")
     hands.touch(hands.page.locator("#chosen-people").get_by_role("button", name="Pause…"))
     hands.type_into(
-        hands.page.locator("#pause-chosen-text"), "Please read the guidelines on Partial once more."
+        hands.page.locator("#pause-chosen-text"),
+        "Please read the guidelines on Partly answers once more.",
     )
     hands.touch(hands.page.locator("#pause-chosen").get_by_role("button", name="Pause"))
     expect(

@@ -21,7 +21,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.core.audit_actions import AuditAction
-from annotation.core.scale import DEFAULT_NAMES
+from annotation.core.presets import DEFAULT_NAMES
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.services.audit import record_event
 from annotation.services.campaigns import restoring

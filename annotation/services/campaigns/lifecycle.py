@@ -20,8 +20,10 @@ from annotation.core.campaign_questions import (
     find_question_problems,
     read_questions,
 )
+from annotation.core.presets import FIRA_GRADES
 from annotation.core.publication import Publication
 from annotation.models import Campaign, GuidelineVersion, Lease, Membership
+from annotation.models.campaigns import default_scale
 from annotation.selectors.drafts import find_contradictions
 from annotation.selectors.pairs import get_kept_pairs
 from annotation.services.audit import record_event
@@ -148,8 +150,9 @@ def create_campaign(
 
 
 def apply_pool_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -> Campaign:
-    """Give a draft campaign the settings stored with the pool. Raises CampaignError if the campaign
-    has been opened."""
+    """Give a draft campaign the settings stored with the pool, and the grade names of FiRA unless
+    its scale has been changed: only FiRA's sets contain settings. Raises CampaignError if the
+    campaign has been opened."""
     if campaign.state != Campaign.State.DRAFT:
         raise CampaignError(
             _(
@@ -157,11 +160,10 @@ def apply_pool_settings(campaign: Campaign, pool: Pool, *, actor: User | None) -
                 "settings of this campaign under General."
             )
         )
-    return update_campaign(
-        campaign,
-        actor=actor,
-        **{name: value for name, value in pool.suggested.items() if name in SUGGESTED_SETTINGS},
-    )
+    settings = {name: value for name, value in pool.suggested.items() if name in SUGGESTED_SETTINGS}
+    if settings and campaign.scale == default_scale():
+        settings["scale"] = [{**grade, "example": ""} for grade in FIRA_GRADES]
+    return update_campaign(campaign, actor=actor, **settings)
 
 
 def update_campaign(campaign: Campaign, *, actor: User | None, **settings: Any) -> Campaign:

@@ -31,8 +31,8 @@ if (form) {
       field.value = "";
   };
 
-  // Unchanged default names are replaced by those for the new number of grades: the first two of
-  // Wrong, Topic, Partial, Perfect would not form a scale.
+  // Unchanged default names are replaced by those for the new number of grades: "Not relevant" and
+  // "Related", the first two of four, would not form a scale.
   const rename = (before) => {
     const names = presets.get(shown);
     const own = rows.slice(0, before).map((row) => nameOf(row).value.trim());

@@ -343,11 +343,16 @@ class TestOnePerson:
     def test_a_message_reaches_the_annotator(self):
         campaign = make_campaign()
         ada = make_annotator(campaign)
-        self.act(campaign, ada, action="message", text="Mind the border between Topic and Partial.")
+        self.act(
+            campaign,
+            ada,
+            action="message",
+            text="Mind the border between Related and Partly answers.",
+        )
         assert Message.objects.get().membership == ada
         setup = client_of(ada.user).get(f"/api/v1/judging/{campaign.slug}/setup").json()
         assert [m["text"] for m in setup["messages"]] == [
-            "Mind the border between Topic and Partial."
+            "Mind the border between Related and Partly answers."
         ]
 
     def test_an_empty_message_is_not_sent(self):
@@ -421,7 +426,9 @@ class TestOnePerson:
             manager_of(campaign).get(f"/campaigns/{campaign.slug}/people/{ada.pseudonym}/")
         )
         rows = text.split("The others")[1]
-        assert rows.index("Wrong Perfect A002") < rows.index("Topic Partial A002")
+        assert rows.index("Not relevant Fully answers A002") < rows.index(
+            "Related Partly answers A002"
+        )
 
     def test_grade_shares_stand_beside_those_of_all_others(self):
         campaign = make_campaign(n_topics=1, n_documents=4, judgements_per_pair=3)
@@ -433,18 +440,22 @@ class TestOnePerson:
         assert "No judgements yet." in text_of(client.get(address))
         for grade in (0, 0, 0, 3):
             judge(ada, grade)
-        assert "Median seconds Wrong 75% – " in text_of(client.get(address))  # nobody else yet
+        assert "Median seconds Not relevant 75% – " in text_of(
+            client.get(address)
+        )  # nobody else yet
         for member, grades in ((bob, (0, 1, 2, 3)), (eve, (0,))):
             for grade in grades:
                 judge(member, grade)
         text = text_of(client.get(address))
         rows = text[text.index("Share of the others Median seconds") :]
-        shares = re.findall(r"(Wrong|Topic|Partial|Perfect) (\d+)% (\d+)%", rows)
+        shares = re.findall(
+            r"(Not relevant|Related|Partly answers|Fully answers) (\d+)% (\d+)%", rows
+        )
         assert shares == [
-            ("Wrong", "75", "40"),
-            ("Topic", "0", "20"),
-            ("Partial", "0", "20"),
-            ("Perfect", "25", "20"),
+            ("Not relevant", "75", "40"),
+            ("Related", "0", "20"),
+            ("Partly answers", "0", "20"),
+            ("Fully answers", "25", "20"),
         ]
 
 
@@ -508,7 +519,7 @@ class TestAdjudication:
         shown = text_of(page)
         assert "3 grades apart" in shown
         assert "The first words." in shown
-        assert "Label now Wrong tie: lower grade" in shown
+        assert "Label now Not relevant tie: lower grade" in shown
 
     def test_a_pair_of_another_campaign_is_not_found(self):
         pair = make_campaign().pairs.first()
@@ -544,7 +555,7 @@ class TestGold:
         set_pair_kind(third, "everyone")
         page = client.get(address).content.decode()
         assert (
-            "“Wrong” is correct for all 2 gold questions, so pressing a single key would pass."
+            "“Not relevant” is correct for all 2 gold questions, so pressing a single key would pass."
             in page
         )
         assert f'value="{first.pk}" form="chosen-known"' in page
@@ -629,8 +640,10 @@ def test_details_of_the_audit_trail_are_words_not_dictionaries():
         == "min active seconds: 1.0 → 2.0; spans: off → required"
     )
     assert (
-        trail._format_detail([{"value": 2, "name": "Partial"}, {"value": 3, "name": "Perfect"}])
-        == "2 Partial, 3 Perfect"
+        trail._format_detail(
+            [{"value": 2, "name": "Partly answers"}, {"value": 3, "name": "Fully answers"}]
+        )
+        == "2 Partly answers, 3 Fully answers"
     )
     assert (trail._format_detail(True), trail._format_detail(False)) == ("yes", "no")
 
@@ -739,7 +752,7 @@ def test_text_of_annotators_and_documents_cannot_run():
 
 
 class TestBadAnnotatorsAreSeen:
-    """A campaign with a random clicker, a speeder, a contrarian and a Topic/Partial confuser among
+    """A campaign with a random clicker, a speeder, a contrarian and a Related/Partly answers confuser among
     eight good annotators."""
 
     @pytest.fixture
@@ -757,7 +770,7 @@ class TestBadAnnotatorsAreSeen:
         assert "agrees no better than chance" in raised[self.names["random"]]
         assert "fast" in raised[self.names["speeder"]]
         assert "against the others" in raised[self.names["contrarian"]]
-        assert "confuses Topic and Partial" in raised[self.names["confuser"]]
+        assert "confuses Related and Partly answers" in raised[self.names["confuser"]]
         good = [flags for name, flags in raised.items() if name not in self.names.values()]
         assert good == [set()] * 8
         first = get_to_do_list(campaign.created_by)[0][:3]

@@ -143,7 +143,7 @@ def test_only_the_strongest_sign_is_open_and_the_others_are_counted():
     names = [
         "fast",
         "grades unlike the others'",
-        "confuses Topic and Partial",
+        "confuses Related and Partly answers",
         "against the others",
     ]
     assert [flag.name for flag in sort_flags([AnnotatorFlag(name, "", "") for name in names])] == [

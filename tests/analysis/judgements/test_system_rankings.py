@@ -24,7 +24,7 @@ from tests.builders import judge, make_annotator, make_campaign
 
 pytestmark = pytest.mark.django_db
 MEASURES = ("nDCG@5", "AP")  # the pool is judged to rank 5
-LEVEL = 2  # from Partial, as the campaign's scale has it
+LEVEL = 2  # from Partly answers, as the campaign's scale has it
 BAD = "A007"
 
 

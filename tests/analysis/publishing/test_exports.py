@@ -170,7 +170,7 @@ def test_every_revision_is_in_the_raw_judgements_and_each_that_does_not_count_ha
         first["device"],
         first["status"],
     ) == (
-        "Partial",
+        "Partly answers",
         "20000",
         "1",
         "keyboard",

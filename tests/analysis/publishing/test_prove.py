@@ -78,8 +78,13 @@ def test_two_hundred_single_changes_are_detected(campaign):
 @pytest.mark.parametrize(
     ("part", "old", "new", "where"),
     [
-        ("judgements.tsv", b"\t2\tPartial\t", b"\t3\tPerfect\t", "audit.tsv:2:"),
-        ("judgements.tsv", b"A003\t2\tPartial", b"A003\t2\tPerfect", "label is 'Perfect'"),
+        ("judgements.tsv", b"\t2\tPartly answers\t", b"\t3\tFully answers\t", "audit.tsv:2:"),
+        (
+            "judgements.tsv",
+            b"A003\t2\tPartly answers",
+            b"A003\t2\tFully answers",
+            "label is 'Fully answers'",
+        ),
         ("labels.tsv", b"t1\td2\t2\tmajority", b"t1\td2\t2\tunanimous", "labels.tsv: t1 d2"),
         ("qrels.txt", b"t1 0 d1 2", b"t1 0 d1 3", "qrels.txt: not the labels"),
         ("qrels-binary.txt", b"t2 0 d1 0", b"t2 0 d1 1", "qrels-binary.txt: not the labels"),

@@ -165,7 +165,12 @@ def test_setup_has_everything_the_page_needs_once(page):
     message = Message.objects.create(membership=page.member, text="Well done")
     setup = page.get("setup").json()
     assert setup["state"] == "judging"
-    assert [grade["name"] for grade in setup["scale"]] == ["Wrong", "Topic", "Partial", "Perfect"]
+    assert [grade["name"] for grade in setup["scale"]] == [
+        "Not relevant",
+        "Related",
+        "Partly answers",
+        "Fully answers",
+    ]
     assert setup["guideline"] == {
         "number": 1,
         "html": "<h1>Read</h1>\n<p><em>this</em></p>\n",

@@ -25,7 +25,13 @@ def test_what_the_papers_say() -> None:
         key: [grade["name"] for grade in preset.settings["scale"]]
         for key, preset in PRESETS.items()
     }
-    assert names["tripjudge"] == names["fira"] == ["Wrong", "Topic", "Partial", "Perfect"]
+    assert names["tripjudge"] == [
+        "Not relevant",
+        "Related",
+        "Partly answers",
+        "Fully answers",
+    ]
+    assert names["fira"] == ["Wrong", "Topic", "Partial", "Perfect"]
     assert names["trec"] == ["Irrelevant", "Related", "Highly relevant", "Perfectly relevant"]
     assert names["binary"] == ["Not relevant", "Relevant"]
     assert [
