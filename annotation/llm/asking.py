@@ -26,13 +26,13 @@ from annotation.core.llm_prompts import (
     parse_reply,
 )
 from annotation.llm.chat_endpoint import (
-    POLL_SECONDS,
     CallFailed,
     CallStopped,
     ChatReply,
     Endpoint,
 )
 from assay.cli.base import BadInput
+from pooling.platform.outgoing import POLL_SECONDS
 
 MAX_PAUSE = 60.0
 EXPECTED_ANSWER = {"grade": 8, "reasons": 120}

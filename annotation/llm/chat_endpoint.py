@@ -1,5 +1,4 @@
-"""Client of chat-completions endpoints, such as Ollama, vLLM, llama.cpp and hosted services. Uses
-only the standard library.
+"""Client of chat-completions endpoints, such as Ollama, vLLM, llama.cpp and hosted services.
 
 The key is read from the environment and sent in a header. It never appears in messages, stores or
 errors.
@@ -8,22 +7,14 @@ errors.
 from __future__ import annotations
 
 import http.client
-import io
 import json
-import socket
 import threading
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import partial
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
-MAX_ANSWER_BYTES = 4 << 20
-CONNECT_SECONDS = 10.0
-POLL_SECONDS = 0.2
-"""Seconds between two checks of the time limit and of `stop`."""
+from pooling.platform.outgoing import OutgoingRequest, RequestStopped
 
 
 class CallFailure(StrEnum):
@@ -87,74 +78,27 @@ class Endpoint:
     ) -> ChatReply:
         """Make one call. Raises CallFailed without an answer, and CallStopped once `stop` is
         set."""
-        until = time.monotonic() + self.timeout
-        parts = urlsplit(self.url.rstrip("/") + "/chat/completions")
-        kind = (
-            http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        )
         headers = {"Content-Type": "application/json", "Idempotency-Key": idempotency_key}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
         body = json.dumps({"model": self.model, "messages": list(messages), **self.parameters})
-        connection = kind(
-            parts.hostname or "", parts.port, timeout=min(self.timeout, CONNECT_SECONDS)
+        request = OutgoingRequest(
+            self.url.rstrip("/") + "/chat/completions",
+            body.encode("utf-8"),
+            headers,
+            timeout=self.timeout,
         )
-        connected: socket.socket | None = None
         try:
-            connection.connect()
-            connected = connection.sock
-            connection.sock = _WatchedSocket(connected, until, stop or threading.Event())
-            connection.request("POST", parts.path, body=body.encode("utf-8"), headers=headers)
-            answer = connection.getresponse()
-            content = answer.read(MAX_ANSWER_BYTES)
+            answer = request.send(stop=stop)
+        except RequestStopped:
+            raise CallStopped from None
         except TimeoutError:
             raise CallFailed(CallFailure.TIMEOUT) from None
         except (OSError, http.client.HTTPException) as error:
             raise CallFailed(CallFailure.UNREACHABLE, type(error).__name__) from None
-        finally:
-            if connected is not None:
-                connected.close()
         if answer.status != 200:
-            raise _make_failure(answer.status, answer.getheader("Retry-After"))
-        return _parse_reply(content)
-
-
-class _WatchedSocket(io.RawIOBase):
-    """A connected socket for http.client with a time limit for the whole call. The timeout of a
-    plain socket restarts with every byte. Each wait also ends soon after `stop` is set."""
-
-    def __init__(self, connected: socket.socket, until: float, stop: threading.Event) -> None:
-        self.socket, self.until, self.stop = connected, until, stop
-        connected.settimeout(POLL_SECONDS)
-
-    def _retry_until_ready(self, step: Callable[[], int]) -> int:
-        while True:
-            if self.stop.is_set():
-                raise CallStopped
-            if time.monotonic() > self.until:
-                raise CallFailed(CallFailure.TIMEOUT)
-            try:
-                return step()
-            except TimeoutError:
-                continue
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        return self._retry_until_ready(lambda: self.socket.recv_into(buffer))
-
-    def makefile(self, mode: str) -> io.BufferedReader:
-        return io.BufferedReader(self)
-
-    def sendall(self, data: bytes) -> None:
-        left = memoryview(data)
-        while left:
-            left = left[self._retry_until_ready(partial(self.socket.send, left)) :]
-
-    def close(self) -> None:
-        """Do nothing, because http.client closes the socket before the answer is read completely.
-        The code that connected closes it."""
+            raise _make_failure(answer.status, answer.headers.get("Retry-After"))
+        return _parse_reply(answer.body)
 
 
 def _make_failure(status: int, retry_after: str | None) -> CallFailed:
