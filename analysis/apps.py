@@ -8,6 +8,7 @@ class AnalysisConfig(AppConfig):
         import analysis.job_registry  # noqa: F401  registers the app's kinds of jobs
         from analysis.dashboard.progress import extension_costs
         from analysis.dashboard.to_do_mail import request_due_mails
+        from analysis.dashboard.webhook_checks import request_due_checks
         from analysis.deletion import prepare_file_deletion
         from analysis.systems.selectors import list_collection_files
         from analysis.systems.top_ups import request_follow_up_reports
@@ -18,3 +19,4 @@ class AnalysisConfig(AppConfig):
         hooks.before_deleting_campaign.append(prepare_file_deletion)
         hooks.upkeep.append(request_follow_up_reports)
         hooks.upkeep.append(request_due_mails)
+        hooks.upkeep.append(request_due_checks)

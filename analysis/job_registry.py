@@ -9,6 +9,7 @@ from analysis.dashboard import (
     method_effect,
     ranking_effects,
     to_do_mail,
+    webhook_checks,
 )
 from analysis.judgements import interim_checks
 from analysis.publishing import (

@@ -22,6 +22,7 @@ class AnnotationConfig(AppConfig):
             withdraw_pairs,
         )
         from annotation.services.people import sessions
+        from annotation.services.webhooks import request_due_messages
         from pooling import hooks
 
         hooks.before_taking_back.append(withdraw_pairs)
@@ -31,6 +32,7 @@ class AnnotationConfig(AppConfig):
         hooks.on_texts.append(release_held_pairs)
         hooks.labels_so_far.append(get_current_labels)
         hooks.upkeep.append(plan_low_batches)
+        hooks.upkeep.append(request_due_messages)
         hooks.llm_sources.append(SOURCE)
         hooks.job_readers.append(manages_job_campaign)
         user_logged_in.connect(

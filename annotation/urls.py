@@ -14,6 +14,7 @@ from annotation.views import (
     results_access,
     search,
     single_sign_on,
+    webhooks,
 )
 
 urlpatterns = [
@@ -58,6 +59,7 @@ urlpatterns = [
     path("campaigns/<slug:slug>/invitations/", campaigns.invitations, name="campaign-invite"),
     path("campaigns/<slug:slug>/remind", messages.remind, name="campaign-remind"),
     path("campaigns/<slug:slug>/readers/", results_access.page, name="campaign-readers"),
+    path("campaigns/<slug:slug>/webhooks/", webhooks.page, name="campaign-webhooks"),
     path("campaigns/<slug:slug>/questions/", questions.index, name="campaign-questions"),
     path("campaigns/<slug:slug>/llm-judges/", llm_judges.index, name="campaign-llm-judges"),
     path("campaigns/<slug:slug>/llm-judges/<int:pk>/", llm_judges.page, name="campaign-llm-judge"),

@@ -64,7 +64,7 @@ MANAGER_PATHS = (
     ),
     *(
         f"templates/annotation/{name}"
-        for name in ("guideline", "llm_judge", "readers", "remind", "search", "welcome")
+        for name in ("guideline", "llm_judge", "readers", "remind", "search", "webhooks", "welcome")
     ),
     *("analysis/", "config/", "pooling/", "annotation/", "static/js/manage/", "static/js/pooling/"),
 )

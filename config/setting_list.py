@@ -161,6 +161,22 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "on the worker's machine",
             "none: managers can only upload files of LLM labels",
         ),
+        Setting(
+            "ENGINE_ENDPOINTS",
+            "",
+            "space-separated addresses of search engines to which managers can send labels, such as "
+            "`https://search.example.org/_plugins/_search_relevance/judgments`, or with the variable "
+            "that holds the header `Authorization`, `https://host/path=ASSAY_ENGINE_AUTHORIZATION`. "
+            "The variable is read on the worker's machine",
+            "none: managers can only download files for search engines",
+        ),
+        Setting(
+            "WEBHOOK_NETWORKS",
+            "",
+            "space-separated addresses or networks (`127.0.0.1 10.0.0.0/8`) that webhooks may also "
+            "call, with or without HTTPS",
+            "none: webhooks call public addresses with HTTPS only",
+        ),
         Setting("NO_DEMO", "0", "`1` for no demo campaigns in an empty database"),
         Setting(
             "NO_EXAMPLE",

@@ -262,6 +262,9 @@ DEFAULT_FROM_EMAIL = env.text("EMAIL_FROM")
 
 # address -> variable with its key; pages cannot use other addresses
 LLM_ENDPOINTS = env.endpoints("LLM_ENDPOINTS")
+# the same for search engines, where the variable holds the header Authorization
+ENGINE_ENDPOINTS = env.endpoints("ENGINE_ENDPOINTS")
+WEBHOOK_NETWORKS = env.networks("WEBHOOK_NETWORKS")
 METRICS_TOKEN = env.text("METRICS_TOKEN")
 LOGGING = logs.logging_settings(
     env.text("LOG_LEVEL").upper(),

@@ -77,9 +77,9 @@ further_files: list[Callable[[Collection], list[str]]] = []
 transaction that deletes the collection. Read-only."""
 
 upkeep: list[Callable[[], Sequence[Job]]] = []
-"""Periodic work: campaigns plan batches, analysis completes reports and sends to-do emails. Every
-worker calls these functions every few seconds and queues the jobs that they return. They must be
-fast and safe to call concurrently."""
+"""Periodic work: campaigns plan batches and send messages of webhooks, analysis completes reports,
+sends to-do emails and checks for events of webhooks. Every worker calls these functions every few
+seconds and queues the jobs that they return. They must be fast and safe to call concurrently."""
 
 before_deleting_campaign: list[Callable[[Any], Callable[[], None]]] = []
 """Analysis returns a function that deletes its files of a campaign (row). Called in the transaction

@@ -88,6 +88,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "campaign-gold": ("manager", CAMPAIGN + "gold/", 200),
     "campaign-remind": ("manager", CAMPAIGN + "remind", 200),
     "campaign-readers": ("manager", CAMPAIGN + "readers/", 200),
+    "campaign-webhooks": ("manager", CAMPAIGN + "webhooks/", 200),
     "campaign-results": ("manager", CAMPAIGN + "results/", 200),
     **{
         f"campaign-results-part {part}": ("manager", f"{CAMPAIGN}results/{part}/", 200)

@@ -23,6 +23,7 @@ LISTS: dict[str, str] = {
     "annotation/campaign_people.html": "invitations and members",
     "annotation/campaigns.html": "campaigns",
     "annotation/llm_judges.html": "LLM judges",
+    "annotation/webhooks.html": "messages of webhooks",
     "config/sessions.html": "sessions and tokens",
     "pooling/collections.html": "collections",
     "pooling/_pools.html": "pools of a collection",

@@ -70,6 +70,9 @@ TABLE = {
     "campaign-readers": Protected(
         "confirm", ("annotation/readers.html", "A new link gets a different address.")
     ),
+    "campaign-webhooks": Protected(
+        "confirm", ("annotation/webhooks.html", "waiting messages are not sent.")
+    ),
     "campaign-llm-judge-act": Protected(
         "preview", ("annotation/llm_judge.html", "This permanently deletes the judge's labels")
     ),

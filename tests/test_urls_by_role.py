@@ -139,6 +139,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-remind": ("get", CAMPAIGN),
     "campaign-questions": ("get", CAMPAIGN),
     "campaign-readers": ("get", CAMPAIGN),
+    "campaign-webhooks": ("get", CAMPAIGN),
     "campaign-results": ("get", CAMPAIGN),
     "campaign-results-part": ("get", CAMPAIGN),
     "campaign-results-report": ("get", CAMPAIGN),

@@ -73,6 +73,15 @@ def _format_month(seconds: float) -> str:
     return formats.date_format(timezone.localtime(datetime.fromtimestamp(seconds, UTC)), "M Y")
 
 
+def is_late(campaign: Campaign, ahead: Forecast) -> bool:
+    """Return whether the expected completion date lies after the deadline."""
+    return (
+        campaign.deadline is not None
+        and ahead.expected is not None
+        and ahead.expected > campaign.deadline.timestamp()
+    )
+
+
 def is_surely_late(campaign: Campaign, ahead: Forecast) -> bool:
     """Return whether the whole prediction interval lies after the deadline."""
     return (

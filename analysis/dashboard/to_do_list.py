@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from analysis.dashboard.annotators import RandomLikeAnnotator
-from analysis.dashboard.headline import format_day, format_moment
+from analysis.dashboard.headline import format_day, format_moment, is_late
 from analysis.dashboard.home_summary import HomeFigures, get_home_figures
 from analysis.models import Release
 from annotation.demo.example import is_example
@@ -347,11 +347,7 @@ def _completion_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem
                 ToDoKind.DEADLINE_PASSED, campaign, words, missing, [extend, close], figures.at
             )
         ]
-    if (
-        campaign.deadline is None
-        or ahead.expected is None
-        or ahead.expected <= campaign.deadline.timestamp()
-    ):
+    if campaign.deadline is None or ahead.expected is None or not is_late(campaign, ahead):
         return []
     moments = {
         "end": format_day(ahead.expected),
@@ -369,6 +365,17 @@ def _completion_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem
     return [ToDoItem(ToDoKind.DEADLINE_AT_RISK, campaign, words, missing, actions, figures.at)]
 
 
+def is_random_like_open(status: str | None) -> bool:
+    """Return whether an annotator whose labels look random still needs a decision. status: of the
+    membership, None if there is none."""
+    return status != Membership.Status.EXCLUDED
+
+
+def is_too_fast_open(status: str | None) -> bool:
+    """Return whether an annotator with many too-fast judgements still needs a decision."""
+    return status == Membership.Status.ACTIVE
+
+
 def _random_like_items(
     campaign: Campaign, figures: HomeFigures, statuses: Mapping[tuple[int, str], str]
 ) -> list[ToDoItem]:
@@ -377,7 +384,7 @@ def _random_like_items(
     suspects = [
         one
         for one in figures.like_random
-        if statuses.get((campaign.pk, one.pseudonym)) != Membership.Status.EXCLUDED
+        if is_random_like_open(statuses.get((campaign.pk, one.pseudonym)))
     ]
     for one in suspects[:MAX_PEOPLE]:
         actions = [
@@ -432,7 +439,7 @@ def _too_fast_items(
     suspects = [
         one
         for one in figures.too_fast
-        if statuses.get((campaign.pk, one.pseudonym)) == Membership.Status.ACTIVE
+        if is_too_fast_open(statuses.get((campaign.pk, one.pseudonym)))
     ]
     if suspects:
         n, worst = len(suspects), suspects[0]

@@ -57,6 +57,9 @@ class AuditAction(StrEnum):
     FROZE_AN_LLM_JUDGE = "froze an LLM judge"
     DELETED_AN_LLM_JUDGE = "deleted an LLM judge"
 
+    CREATED_A_WEBHOOK = "created a webhook"
+    DELETED_A_WEBHOOK = "deleted a webhook"
+
     EXPORTED = "exported"
     SAVED_A_RECIPE = "saved a recipe"
     DELETED_A_RECIPE = "deleted a recipe"

@@ -26,6 +26,7 @@ from annotation.models.members import (
     ResultsLink,
     invite_token,
 )
+from annotation.models.webhooks import Webhook, WebhookMessage
 
 __all__ = [
     "EVERY_SCOPE",
@@ -50,6 +51,8 @@ __all__ = [
     "ResultsLink",
     "Scope",
     "Skip",
+    "Webhook",
+    "WebhookMessage",
     "completion_code",
     "default_scale",
     "invite_token",

@@ -1,4 +1,5 @@
-"""The audit log. Every service that changes something adds a row."""
+"""The audit log. Every service that changes something adds a row. Some actions are also events of
+webhooks."""
 
 from __future__ import annotations
 
@@ -7,7 +8,9 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from annotation.core.audit_actions import AuditAction
+from annotation.core.webhook_messages import EVENT_OF_ACTION
 from annotation.models import AuditEvent, Campaign
+from annotation.services.webhook_events import queue_event
 
 
 def record_event(
@@ -15,6 +18,19 @@ def record_event(
 ) -> None:
     """Add a row to the audit log. actor: None for the software itself or a command of the
     operator."""
-    AuditEvent.objects.create(
+    entry = AuditEvent.objects.create(
         campaign=campaign, actor=actor, action=action, subject=subject[:200], details=details
     )
+    if (event := EVENT_OF_ACTION.get(action)) is not None:
+        queue_event(campaign, event, key=f"audit/{entry.pk}", data=_event_data(entry))
+
+
+def _event_data(entry: AuditEvent) -> dict[str, Any]:
+    """Return what receivers of a webhook learn from the entry."""
+    if entry.action != AuditAction.BUILT_A_RELEASE:
+        return {}
+    return {
+        "name": entry.subject,
+        "sha256": entry.details["digest"],
+        "same_as_before": entry.details["same_as_before"],
+    }

@@ -41,6 +41,7 @@ PLACES = (
 )
 GENERAL = PlacePage("settings", "campaign-settings", _("General"))
 PUBLICATION = PlacePage("settings-publication", "campaign-step", _("Publication"), "publication")
+WEBHOOKS = PlacePage("webhooks", "campaign-webhooks", _("Webhooks"))
 AUDIT = PlacePage("audit", "campaign-audit", _("Audit log"))
 SETTINGS = Place(
     _("Settings"),
@@ -51,11 +52,12 @@ SETTINGS = Place(
         PlacePage("settings-pool", "campaign-step", _("Pool"), "pool"),
         PUBLICATION,
         LLM_JUDGES,
+        WEBHOOKS,
         AUDIT,
         PlacePage("settings-open", "campaign-step", _("Close, duplicate, delete"), "open"),
     ),
 )
-DRAFT_SETTINGS = Place(_("Settings"), (GENERAL, PUBLICATION, LLM_JUDGES, AUDIT))
+DRAFT_SETTINGS = Place(_("Settings"), (GENERAL, PUBLICATION, LLM_JUDGES, WEBHOOKS, AUDIT))
 DRAFT_PLACES = (PLACES[0], Place(_("Gold questions"), (GOLD,)))
 EMPTY_IN_EXAMPLE = {"campaign-gold", "campaign-feedback"}
 

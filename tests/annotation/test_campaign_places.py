@@ -59,7 +59,7 @@ def test_settings_have_a_page_for_each_part_and_llm_judges_only_if_there_can_be_
 ) -> None:
     campaign = make_campaign(state=Campaign.State.OPEN)
     names = ["General", "Scale", "Guidelines", "Pool", "Publication"]
-    names += ["Audit log", "Close, duplicate, delete"]
+    names += ["Webhooks", "Audit log", "Close, duplicate, delete"]
     assert settings_pages(campaign) == names
     assert settings_pages(campaign, "llm_judges") == [*names[:5], "LLM judges", *names[5:]]
     settings.LLM_ENDPOINTS = {"local": "http://localhost:8000"}
@@ -72,7 +72,7 @@ def test_settings_have_a_page_for_each_part_and_llm_judges_only_if_there_can_be_
 @pytest.mark.django_db
 def test_a_draft_has_steps_in_place_of_settings_pages() -> None:
     campaign = make_campaign(state=Campaign.State.DRAFT)
-    assert settings_pages(campaign) == ["General", "Publication", "Audit log"]
+    assert settings_pages(campaign) == ["General", "Publication", "Webhooks", "Audit log"]
 
 
 def test_no_page_belongs_to_two_places() -> None:

@@ -11,10 +11,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
+from annotation.core.webhook_messages import WebhookEvent
 from annotation.models import Campaign, GuidelineVersion, Lease, Membership, Pair, Question
 from annotation.services.audit import record_event
 from annotation.services.campaigns.lifecycle import save_guideline
 from annotation.services.errors import AnswerRefused, CampaignError, ContradictionError
+from annotation.services.webhook_events import queue_event
 
 MAX_OPEN = 30  # unanswered questions per annotator
 MAX_CHARACTERS = 2000
@@ -55,9 +57,18 @@ def ask_question(annotator: Membership, *, pair_id: int, key: uuid.UUID, text: s
             % {"n": MAX_OPEN},
             409,
         )
-    question = Question.objects.get_or_create(
-        membership=annotator, key=key, defaults={"pair_id": pair_id, "text": text}
-    )[0]
+    with transaction.atomic():
+        question, is_new = Question.objects.get_or_create(
+            membership=annotator, key=key, defaults={"pair_id": pair_id, "text": text}
+        )
+        if is_new:
+            queue_event(
+                annotator.campaign,
+                WebhookEvent.QUESTION_ASKED,
+                key=f"question/{question.pk}",
+                data={"annotator": annotator.pseudonym, "question": question.pk},
+                page="campaign-questions",
+            )
     return question
 
 
