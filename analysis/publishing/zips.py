@@ -7,10 +7,18 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Callable, Mapping
-from typing import IO, BinaryIO
+from functools import partial
+from types import MappingProxyType
+from typing import IO, BinaryIO, Protocol
 
 ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
 PartWriter = Callable[[IO[str]], object]
+
+
+class LastPartWriter(Protocol):
+    """Writes a part that depends on the others. digests: their SHA-256 digests by name."""
+
+    def __call__(self, text: IO[str], *, digests: Mapping[str, str]) -> object: ...
 
 
 class _HashingWriter(io.RawIOBase):
@@ -31,24 +39,20 @@ def write_zip(
     out: BinaryIO,
     parts: Mapping[str, PartWriter],
     *,
-    sums: str = "",
+    last: Mapping[str, LastPartWriter] = MappingProxyType({}),
     step: Callable[[str], object] = lambda name: None,
 ) -> None:
-    """Write a zip file. Each part's function writes its text. sums: name of a last part with the
-    SHA-256 digests of the others. step: called with each name before it is written."""
+    """Write a zip file. Each part's function writes its text. last: parts that are written in this
+    order after the others. step: called with each name before it is written."""
     digests: dict[str, str] = {}
     with zipfile.ZipFile(out, "w") as archive:
         for name in sorted(parts):
             step(name)
             digests[name] = _add_part(archive, name, parts[name])
-        if sums:
-            _add_part(
-                archive,
-                sums,
-                lambda text: text.writelines(
-                    f"{digest}  {name}\n" for name, digest in digests.items()
-                ),
-            )
+        for name, write in last.items():
+            step(name)
+            earlier = dict(sorted(digests.items()))
+            digests[name] = _add_part(archive, name, partial(write, digests=earlier))
 
 
 def _add_part(archive: zipfile.ZipFile, name: str, write: PartWriter) -> str:

@@ -3,9 +3,11 @@ dataset card, CITATION.cff (version 1.2.0), .zenodo.json and LICENSE."""
 
 from __future__ import annotations
 
+import csv
 import json
 from typing import Any
 
+from analysis.publishing.release.tables import RELEASE_TABLES, ColumnType
 from annotation.core.publication import Publication
 from annotation.models import Campaign
 from assay import markdown
@@ -55,9 +57,14 @@ def list_licenses(campaign: Campaign) -> list[tuple[str, str]]:
     return [(what, name) for what, name in licenses if name]
 
 
+def make_license_url(name: str) -> str:
+    """Return the address of a licence's text. name: SPDX identifier."""
+    return f"https://spdx.org/licenses/{name}.html"
+
+
 def _format_yaml(lines: dict[str, Any]) -> str:
-    """Format values, lists of texts and lists of texts by key. Empty ones are left out. Texts are
-    written as JSON strings, which are valid YAML."""
+    """Format values, lists of values and lists of values by key. Empty ones are left out. Values
+    are written as JSON, which is valid YAML."""
     text = ""
     for key, value in lines.items():
         if isinstance(value, list) and value:
@@ -71,8 +78,49 @@ def _format_yaml(lines: dict[str, Any]) -> str:
     return text
 
 
-def _quote(value: str) -> str:
+def _quote(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+CARD_TYPES = {
+    ColumnType.TEXT: "string",
+    ColumnType.WHOLE: "int64",
+    ColumnType.OPTIONAL_WHOLE: "float64",
+    ColumnType.TIME: "string",
+}
+"""Types of Hugging Face by column type. Its reader of delimited files has no optional integers."""
+
+
+def _describe_tables_for_card() -> dict[str, Any]:
+    """Return `configs` and `dataset_info` of a dataset card, with which the package datasets loads
+    the release's own files. Empty cells are null, and IDs stay text.
+
+    The package reads all tables of a card with one reader, so JSON Lines are left out.
+    """
+    tables = [table for table in RELEASE_TABLES if table.is_delimited]
+    options = {"sep": "\t", "keep_default_na": False, "na_values": [""]}
+    return {
+        "configs": [
+            {
+                "config_name": table.name,
+                "data_files": table.part,
+                "quoting": csv.QUOTE_MINIMAL if table.quoted else csv.QUOTE_NONE,
+                **({} if table.has_header else {"column_names": list(table.columns)}),
+                **options,
+            }
+            for table in tables
+        ],
+        "dataset_info": [
+            {
+                "config_name": table.name,
+                "features": [
+                    {"name": column, "dtype": CARD_TYPES[kind]}
+                    for column, kind in table.columns.items()
+                ],
+            }
+            for table in tables
+        ],
+    }
 
 
 def write_readme(campaign: Campaign) -> str:
@@ -88,6 +136,7 @@ def write_readme(campaign: Campaign) -> str:
             "license_name": "" if is_known else spdx.lower(),
             "task_categories": ["text-retrieval"],
             "tags": ["information-retrieval", "relevance-judgements"],
+            **_describe_tables_for_card(),
         }
     )
     parts = [f"# {markdown.escape_line(title)}", markdown.escape_paragraphs(campaign.description)]
@@ -157,6 +206,5 @@ def describe_for_zenodo(campaign: Campaign) -> dict[str, Any]:
 
 def write_licenses(campaign: Campaign) -> str:
     return "".join(
-        f"{what}: {name}, https://spdx.org/licenses/{name}.html\n"
-        for what, name in list_licenses(campaign)
+        f"{what}: {name}, {make_license_url(name)}\n" for what, name in list_licenses(campaign)
     )

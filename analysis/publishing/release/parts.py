@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,8 @@ from analysis.publishing.contents import (
     iterate_raw_judgements,
 )
 from analysis.publishing.release import collection_files, metadata
+from analysis.publishing.release.croissant import describe_for_croissant
+from analysis.publishing.zips import LastPartWriter
 from annotation.models import Campaign, Feedback, Judgement, Membership, Pair
 from annotation.selectors import llm_judges
 from annotation.selectors.pairs import get_kept_pairs, get_ruled_pairs, get_special_pairs
@@ -45,10 +47,11 @@ installations."""
 SHARED_SETTINGS = SETTINGS - {"completion_code", "completion_url", "thanks_text"}
 """Campaign settings in a release. Settings that concern only this campaign's annotators are left
 out."""
-CHECKSUMS_FILE = "SHA256SUMS"
+CHECKSUMS_FILE, CROISSANT = "SHA256SUMS", "croissant.json"
 AUDIT = "audit.tsv"
 GUIDELINES = "guidelines/"
-PROVE = Path(__file__).with_name("prove.py")
+PROVE, LOAD = "prove.py", "load_ir_datasets.py"
+"""Files of this folder that are parts."""
 
 
 OPTIONAL_CONTENT = ("documents", "notes", "runs", "clicks")
@@ -120,9 +123,11 @@ def _format_cell(value: Any) -> str:
 
 
 def part_writers(content: ReleaseContent) -> dict[str, Callable[[IO[str]], object]]:
-    """Return the write function of each part by name, except the checksums."""
+    """Return the write function of each part by name, except those of `last_part_writers`."""
     asked = [
-        part for part in PARTS if part.asked(content) and part.name in FILE_NAMES - {CHECKSUMS_FILE}
+        part
+        for part in PARTS
+        if part.asked(content) and part.name in FILE_NAMES - {CROISSANT, CHECKSUMS_FILE}
     ]
     files: dict[str, Callable[[IO[str]], object]] = {
         part.name: partial(part.written, content) for part in asked
@@ -134,6 +139,30 @@ def part_writers(content: ReleaseContent) -> dict[str, Callable[[IO[str]], objec
     if content.plan.clicks:
         files |= collection_files.click_writers(content.campaign)
     return files
+
+
+def last_part_writers(content: ReleaseContent) -> dict[str, LastPartWriter]:
+    """Return the write functions of the parts that contain the digests of the others."""
+    return {CROISSANT: partial(_write_croissant, content), CHECKSUMS_FILE: _write_checksums}
+
+
+def _write_croissant(content: ReleaseContent, text: IO[str], *, digests: Mapping[str, str]) -> None:
+    described = describe_for_croissant(
+        content.campaign,
+        as_of=content.about["as_of"],
+        descriptions={part.name: part.holds for part in PARTS},
+        digests=digests,
+    )
+    json.dump(described, text, ensure_ascii=False, indent=1)
+    text.write("\n")
+
+
+def _write_checksums(text: IO[str], *, digests: Mapping[str, str]) -> None:
+    text.writelines(f"{digest}  {name}\n" for name, digest in digests.items())
+
+
+def read_script(name: str) -> str:
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
 def _is_staged(content: ReleaseContent) -> bool:
@@ -309,6 +338,7 @@ PARTS = (
         lambda c, text: text.write(metadata.write_licenses(c.campaign)),
         asked=lambda c: bool(metadata.list_licenses(c.campaign)),
     ),
+    ReleasePart(CROISSANT, "files, digests and tables for programs, in the format Croissant"),
     ReleasePart("datasheet.md", "this page", lambda c, text: text.write(c.sheet)),
     ReleasePart(
         "qrels.txt",
@@ -500,9 +530,14 @@ PARTS = (
         asked=lambda c: c.plan.clicks and bool(collection_files.list_clicks(c.campaign)),
     ),
     ReleasePart(
-        "prove.py",
+        PROVE,
         "recomputes labels, statistics and agreement, and checks the digests: `python prove.py`",
-        lambda c, text: text.write(PROVE.read_text(encoding="utf-8")),
+        lambda c, text: text.write(read_script(PROVE)),
+    ),
+    ReleasePart(
+        LOAD,
+        "loads topics, qrels and documents with the package ir_datasets",
+        lambda c, text: text.write(read_script(LOAD)),
     ),
     ReleasePart(CHECKSUMS_FILE, "checksums: `sha256sum -c SHA256SUMS`", needed=True),
 )

@@ -319,7 +319,7 @@ def compute_statistics(release: ReleaseFiles) -> dict[str, Any]:
 
 def check_digests(release: ReleaseFiles) -> Iterator[str]:
     expected = []
-    for name in sorted(name for name in release.names if name != "SHA256SUMS"):
+    for name in sorted(n for n in release.names if n != "SHA256SUMS" and "__pycache__/" not in n):
         with release.open(name) as file:
             expected.append(f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {name}")
     said = release.text("SHA256SUMS").split("\n")

@@ -24,12 +24,12 @@ from analysis.judgements.rows import read_pool_ranks
 from analysis.publishing.contents import iterate_raw_judgements
 from analysis.publishing.release import datasheet
 from analysis.publishing.release.parts import (
-    CHECKSUMS_FILE,
     FORMAT,
     SHARED_SETTINGS,
     VERSION,
     ReleaseContent,
     ReleasePlan,
+    last_part_writers,
     part_writers,
 )
 from analysis.publishing.zips import write_zip
@@ -76,15 +76,15 @@ def write_release(
         content = collect_release_content(
             Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk), plan
         )
-        files = part_writers(content)
+        files, last = part_writers(content), last_part_writers(content)
         with _refuse_invalid_ids():
-            write_zip(out, files, sums=CHECKSUMS_FILE, step=step)
+            write_zip(out, files, last=last, step=step)
     made = content.labels
     counts = {
         "pairs": len(made.rows),
         "judgements": len(made.table),
         "adjudicated": made.n_adjudicated,
-        "parts": len(files) + 1,
+        "parts": len(files) + len(last),
     }
     return {
         "as_of": content.about["as_of"],

@@ -17,7 +17,7 @@ import pytest
 from analysis.judgements.labels import LabelChoices
 from analysis.publishing.release import prove
 from analysis.publishing.release.importing import import_release
-from analysis.publishing.release.parts import PROVE, ReleasePlan
+from analysis.publishing.release.parts import PROVE, ReleasePlan, read_script
 from annotation.services.judging import submission
 from assay.labels.aggregation import METHODS
 from tests.analysis.publishing.exported import START, examples_campaign, pair_of, with_everything
@@ -55,11 +55,11 @@ def test_recipes_that_choose_judgements_are_recomputed(campaign):
 
 
 def test_the_script_needs_only_the_standard_library_and_runs_in_the_folder(campaign, tmp_path):
-    nodes = list(ast.walk(ast.parse(PROVE.read_text(encoding="utf-8"))))
+    nodes = list(ast.walk(ast.parse(read_script(PROVE))))
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
     assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
-    assert len(PROVE.read_text(encoding="utf-8").splitlines()) <= 500
+    assert len(read_script(PROVE).splitlines()) <= 500
     with zipfile.ZipFile(io.BytesIO(built(campaign))) as archive:
         archive.extractall(tmp_path)
     command = [sys.executable, "-I", str(tmp_path / "prove.py")]

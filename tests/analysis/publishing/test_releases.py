@@ -97,7 +97,8 @@ def test_the_same_recipe_on_the_same_data_gives_the_same_bytes(campaign):
     assert built(Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)) == first
     with zipfile.ZipFile(io.BytesIO(first)) as archive:
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-        assert archive.namelist()[:-1] == sorted(archive.namelist()[:-1])
+        assert archive.namelist()[-2:] == ["croissant.json", "SHA256SUMS"]
+        assert archive.namelist()[:-2] == sorted(archive.namelist()[:-2])
 
 
 def test_a_release_holds_the_labels_on_both_scales_and_the_guidelines_and_right_checksums(campaign):
@@ -188,6 +189,7 @@ def test_llm_judge_labels_are_a_second_file_once_frozen_and_in_no_other(campaign
     assert set(after) - set(before) == OF_LLM_JUDGES
     assert {name for name in before if after[name] != before[name]} == {
         "datasheet.md",
+        "croissant.json",
         "SHA256SUMS",
     }
     assert after["llm-labels.tsv"].decode().splitlines()[:2] == [
@@ -484,7 +486,14 @@ def test_readme_citation_zenodo_and_licence_follow_from_the_publication_metadata
         ],
     }
     _, head, body = found["README.md"].split("---\n", 2)
-    assert yaml.safe_load(head) == {
+    card = yaml.safe_load(head)
+    assert [config["config_name"] for config in card.pop("configs")] == [
+        "labels",
+        "judgements",
+        "topics",
+    ]
+    assert card.pop("dataset_info")
+    assert card == {
         "pretty_name": 'Health "queries"',
         "language": ["en"],
         "license": "cc-by-4.0",
