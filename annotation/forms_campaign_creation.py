@@ -16,10 +16,17 @@ from django.utils.translation import gettext_lazy as _
 from annotation.core.control_pairs import suggest_grades
 from annotation.core.limits import MAX_VALUES
 from annotation.core.presets import PRESETS, Preset
+from annotation.core.scale import Scale
 from annotation.fields import MomentField, check_future
 from annotation.selectors.example_pairs import choose_example_pairs
 from annotation.services.campaigns.campaign_files import format_gold_table, read_gold_file
-from annotation.services.campaigns.control_pairs import MAX_FROM_FILE, GradesInDoubt, qrels_to_rows
+from annotation.services.campaigns.control_pairs import (
+    MAX_FROM_FILE,
+    GradesInDoubt,
+    find_doubt,
+    qrels_to_rows,
+)
+from assay.formats.errors import FormatError
 from pooling.models import Collection, Pool, Qrels
 from pooling.platform.requests import parse_row_id
 
@@ -56,9 +63,10 @@ class QrelsChoiceField(forms.ModelChoiceField):
 
 class KnownPairsFields(forms.Form):
     """Fields for control pairs, shared by both forms. doubt: why the user must map the grades, empty
-    if not needed."""
+    if not needed. unreadable: why the file can't be read, while the page checks it."""
 
     doubt = ""
+    unreadable = ""
     file_needed = False
 
     qrels = QrelsChoiceField(
@@ -136,14 +144,16 @@ class KnownPairsFields(forms.Form):
             for grade, value in chosen.items()
         } or None
 
-    def ask_for_grades(self, doubt: GradesInDoubt) -> None:
-        """Show the form again with one choice per grade and the rows of its file, because browsers
-        do not send a file twice."""
+    def ask_for_grades(self, doubt: GradesInDoubt, *, keep_rows: bool = True) -> None:
+        """Show the form again with one choice per grade. keep_rows: include the rows of its file,
+        because browsers do not send a file twice."""
         chosen = suggest_grades(doubt.grades, doubt.scale) | (self.counts_as() or {})
         self.grades_asked = [(grade, chosen.get(grade), grade in chosen) for grade in doubt.grades]
         self.scale_asked = [(grade["value"], grade["name"]) for grade in doubt.scale.grades]
         self.doubt = str(doubt)
-        if self.cleaned_data.get("known_file"):
+        if not keep_rows:
+            self.rows_kept = ""
+        elif self.cleaned_data.get("known_file"):
             text = format_gold_table(self.rows())
             self.rows_kept = text if len(text.encode()) <= MAX_KEPT_CHARACTERS else ""
             self.file_needed = not self.rows_kept
@@ -285,6 +295,19 @@ class NewCampaignForm(KnownPairsFields):
     @property
     def chosen_preset(self) -> Preset:
         return PRESETS.get(self["preset"].value() or "") or next(iter(PRESETS.values()))
+
+    def check_known_grades(self) -> None:
+        """Ask for a mapping if the chosen qrels or file may have another scale than the preset. The
+        browser keeps the file."""
+        self.full_clean()
+        settings = self.chosen_preset.settings
+        try:
+            doubt = find_doubt(self.rows(), Scale(settings["scale"], settings["min_relevant"]))
+        except FormatError as error:
+            self.unreadable = str(error)
+        else:
+            if doubt:
+                self.ask_for_grades(doubt, keep_rows=False)
 
     @property
     def chosen_pool(self) -> Pool | None:

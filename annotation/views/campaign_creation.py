@@ -38,7 +38,8 @@ def new(request: SignedInRequest) -> HttpResponse:
     """Create a campaign from a preset and a pool, ready to try and open.
 
     way: `once` creates the campaign, `files` keeps the input and redirects to the collections,
-    `discard` deletes kept input. Without `way`, an empty campaign is created to set up step by
+    `discard` deletes kept input, `grades` returns the page with the question how the grades of the
+    chosen qrels or file map to the scale. Without `way`, an empty campaign is created to set up step by
     step. A GET with the values of fields returns the page for them, from which the browser takes
     the parts that change.
     """
@@ -65,7 +66,9 @@ def new(request: SignedInRequest) -> HttpResponse:
             ),
         )
         return redirect("collections")
-    if request.method == "POST" and form.is_valid():
+    if way == "grades":
+        form.check_known_grades()
+    elif request.method == "POST" and form.is_valid():
         if not form.at_once:
             campaign = service.create_campaign(
                 name=form.cleaned_data["name"],
@@ -96,7 +99,7 @@ def new(request: SignedInRequest) -> HttpResponse:
         request,
         "annotation/campaign_new.html",
         context,
-        status=400 if form.errors or form.doubt else 200,
+        status=400 if way != "grades" and (form.errors or form.doubt) else 200,
     )
 
 

@@ -259,7 +259,7 @@ def test_binary_grades_are_asked_for_and_never_taken_for_grades_of_a_longer_scal
     assert asked_for.status_code == 400
     page = " ".join(asked_for.content.decode().split())
     assert (
-        "The known grades are 0–1, but the scale is 0–3. Choose a grade on the scale for each known grade."
+        "Known grades: 0–1. Grades on the scale: 0–3. Choose a grade on the scale for each known grade."
         in page
     )
     assert '<option value="0" selected>Not relevant</option>' in page
@@ -287,7 +287,7 @@ def test_the_page_of_a_new_campaign_asks_what_the_grades_of_a_file_count_as(
         "/campaigns/new", given | {"known_file": SimpleUploadedFile("q.txt", BINARY.encode())}
     )
     assert refused.status_code == 400
-    assert "The known grades are 0–1, but the scale is 0–3." in refused.content.decode()
+    assert "Known grades: 0–1. Grades on the scale: 0–3." in refused.content.decode()
     assert not Campaign.objects.exists()
     kept = refused.context["form"].rows_kept
     made = client_of(maker).post(

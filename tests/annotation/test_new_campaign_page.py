@@ -3,8 +3,11 @@ upload."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotation.models import Campaign
@@ -142,3 +145,23 @@ def test_examples_are_pairs_of_different_topics_that_few_runs_returned(pool):
         ("query number 2", "Title 3"),
         ("query number 1", "Title 5"),
     ]
+
+
+def test_the_page_asks_how_grades_map_to_the_scale_before_the_campaign_is_created(client, pool):
+    """The presets have the grades 0 to 3, relevant from 2 (trec), and 0 to 1 (binary)."""
+
+    def check(table: str, **given: object) -> Any:
+        file = SimpleUploadedFile("gold.txt", table.encode())
+        typed = {"preset": "trec", "known_file": file, "way": "grades", **given}
+        response = client.post(ADDRESS, typed)
+        assert response.status_code == 200
+        return response.context["form"]
+
+    form = check("t1 0 d1 0\nt1 0 d2 1\n")
+    assert form.grades_asked == [(0, 0, True), (1, 2, True)]
+    assert form.rows_kept == "", "the browser keeps the file"
+    assert not check("t1 0 d1 0\nt1 0 d2 1\n", preset="binary").doubt
+    assert not check("t1 0 d1 0\nt1 0 d2 3\n").doubt
+    assert "gold.txt:1" in check("nonsense\n").unreadable
+    assert not client.post(ADDRESS, {"way": "grades"}).context["form"].doubt
+    assert not Campaign.objects.exists()

@@ -105,7 +105,10 @@ def read_gold_file(path: str, name: str) -> list[dict[str, Any]]:
         for column in ("topic", "document", "grade", "kind", "explanation")
     }
     if at["topic"] is None or at["document"] is None:
-        qrels = read_qrels(path, name=name)
+        try:
+            qrels = read_qrels(path, name=name)
+        except FormatError as error:  # names the path, which is a temporary file for uploads
+            raise FormatError(name, error.problems, error.count) from None
         return [
             {"topic": topic, "document": document.decode("utf-8"), "grade": grade}
             for index, topic in enumerate(qrels.topics)

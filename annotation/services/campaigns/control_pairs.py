@@ -39,8 +39,8 @@ class GradesInDoubt(CampaignError):
     def __init__(self, grades: Iterable[int], scale: Scale) -> None:
         self.grades, self.scale = sorted(grades), scale
         says = _(
-            "The known grades are %(given)s, but the scale is %(scale)s. Choose a grade on the "
-            "scale for each known grade."
+            "Known grades: %(given)s. Grades on the scale: %(scale)s. Choose a grade on the scale "
+            "for each known grade."
         )
         super().__init__(
             says % {"given": format_grades(self.grades), "scale": format_grades(scale.values)}
@@ -99,6 +99,12 @@ def qrels_to_rows(qrels: Qrels) -> list[dict[str, Any]]:
             strict=True,
         )
     ]
+
+
+def find_doubt(rows: Iterable[Mapping[str, Any]], scale: Scale) -> GradesInDoubt | None:
+    """Return the question how the grades of the rows map to the scale, or None if they are on it."""
+    given = {row["grade"] for row in rows if row.get("grade") is not None}
+    return GradesInDoubt(given, scale) if is_scale_uncertain(given, scale) else None
 
 
 def add_known_pairs(
@@ -241,11 +247,11 @@ def _map_rows_to_scale(
 ) -> Sequence[dict[str, Any]]:
     """Return the rows with grades of the scale. Raises GradesInDoubt, or CampaignError for a grade
     outside the scale."""
-    given = {row["grade"] for row in rows if row.get("grade") is not None}
-    if not is_scale_uncertain(given, scale):
+    doubt = find_doubt(rows, scale)
+    if doubt is None:
         return rows
-    if counts_as is None or not given <= set(counts_as):
-        raise GradesInDoubt(given, scale)
+    if counts_as is None or not set(doubt.grades) <= set(counts_as):
+        raise doubt
     if not {grade for grade in counts_as.values() if grade is not None} <= set(scale.values):
         raise CampaignError(_("The known grade must be on the scale."))
     return map_grades(rows, counts_as)
