@@ -11,7 +11,7 @@ from typing import Any
 from django.db.models import Max, Sum
 from django.utils import timezone
 
-from analysis.dashboard import agreement_metrics
+from analysis.dashboard import agreement_metrics, ranking_effects
 from analysis.dashboard.annotators import RandomLikeAnnotator, find_random_like_annotators
 from analysis.dashboard.disagreements import list_disputed_pairs
 from analysis.dashboard.progress import FastAnnotator, compute_progress, list_fast_annotators
@@ -43,7 +43,8 @@ class HomeFigures:
     needed, counted: judgements. alpha: as from `agreement_metrics.latest_alpha`. like_random:
     annotators whose labels look random, those with most labels first. n_disputed: complete pairs
     with an uncertain label (see `DisputedOrder`) and without an adjudicated one. disputed: row ID
-    of the first. at: time of computation.
+    of the first. at: time of computation. n_pivotal: number of disputed pairs that could change the
+    ranking, None if not computed for all of them.
     """
 
     needed: int
@@ -55,6 +56,7 @@ class HomeFigures:
     disputed: int | None
     alpha: dict[str, Any]
     at: datetime
+    n_pivotal: int | None = None
 
     @property
     def missing(self) -> int:
@@ -149,6 +151,8 @@ def _compute_figures(campaign: Campaign, live: CampaignSnapshot) -> HomeFigures:
     now = compute_progress(campaign, live=live)
     ruled = set(get_ruled_pairs(campaign).values_list("pk", flat=True))
     disputed = [pk for pk in list_disputed_pairs(campaign, live) if pk not in ruled]
+    effects = ranking_effects.get_effects(campaign) if disputed else {}
+    pivotal = [pk for pk in disputed if pk in effects and effects[pk].swaps]
     return HomeFigures(
         needed=now.needed,
         counted=now.counted,
@@ -156,9 +160,10 @@ def _compute_figures(campaign: Campaign, live: CampaignSnapshot) -> HomeFigures:
         too_fast=list_fast_annotators(campaign, live),
         like_random=find_random_like_annotators(campaign, live),
         n_disputed=len(disputed),
-        disputed=disputed[0] if disputed else None,
+        disputed=next(iter(pivotal or disputed), None),
         alpha=agreement_metrics.latest_alpha(campaign, live),
         at=now.moment,
+        n_pivotal=len(pivotal) if effects.keys() >= set(disputed) else None,
     )
 
 

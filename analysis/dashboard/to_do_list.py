@@ -507,8 +507,13 @@ def _disputed_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem]:
             figures.n_disputed,
             actions,
             figures.at,
+            _describe_pivotal(figures.n_pivotal),
         )
     ]
+
+
+def _describe_pivotal(n: int | None) -> str:
+    return "" if n is None else _("%(n)s could change the ranking") % {"n": f"{n:,}"}
 
 
 def _format_counted(sentence: str, n: int) -> str:

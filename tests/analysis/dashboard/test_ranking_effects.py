@@ -10,6 +10,7 @@ import re
 import pytest
 
 from analysis.dashboard import ranking_effects
+from analysis.dashboard.to_do_list import get_to_do_list
 from analysis.judgements import live as kept
 from analysis.judgements.live import get_snapshot
 from annotation.models import Campaign, Pair
@@ -91,6 +92,24 @@ def test_the_page_counts_them_and_begins_with_them(campaign):
     assert "0 of 1 disputed pair could change the ranking." in text_of(client.get(address))
     queue = client.get(f"/campaigns/{campaign.slug}/pairs/{fourth.pk}/?view=disputed")
     assert "1 of 2 left" in text_of(queue)
+
+
+def test_the_to_do_list_says_how_many_could_change_the_ranking_if_all_were_checked(campaign):
+    def listed():
+        kept._snapshots.clear()
+        (disputed, _done), _jobs = get_to_do_list(campaign.created_by)
+        return disputed
+
+    assert listed().words == "2 disputed pairs to adjudicate"
+    compute(campaign)
+    second, fourth = pair_of(campaign, "d2"), pair_of(campaign, "d4")
+    assert listed().words == "2 disputed pairs to adjudicate: 1 could change the ranking"
+    assert listed().actions[0].address.endswith(f"/pairs/{second.pk}/")
+    adjudicate_pair(second, 1, reason="", actor=campaign.created_by)
+    assert listed().words == "1 disputed pair to adjudicate: 0 could change the ranking"
+    Job.objects.update(report={"measure": "nDCG@1", "effects": {str(second.pk): [0.0, 0, False]}})
+    assert listed().words == "1 disputed pair to adjudicate", "the other pair was not checked"
+    assert listed().actions[0].address.endswith(f"/pairs/{fourth.pk}/")
 
 
 @pytest.mark.parametrize("n_runs", [0, 1])

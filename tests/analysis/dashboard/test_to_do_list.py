@@ -376,8 +376,9 @@ def test_statements_of_home_do_not_grow_with_annotators_pairs_or_judgements_and_
     first = make_campaign(collection=collection, manager=manager)
     client = manager_of(first)
     client.force_login(manager)
-    for _ in range(2):
-        judge(make_annotator(first), 1)
+    for grade in (0, 1, 3):
+        judge(make_annotator(first), grade)
+    assert "disputed" in kinds(first)
     few = statements()
     for _ in range(4):
         ada = make_annotator(first)
