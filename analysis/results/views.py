@@ -145,10 +145,11 @@ def _render_report(
         "kind": kind,
         "title": report.title,
         "tables": [
-            table_context(table, folded=number >= 2)
-            for number, table in enumerate(kind.tables(result))
+            table_context(table, folded=number >= 1)
+            for number, table in enumerate(kind.tables_below_verdicts(result))
         ],
         "pictures": pictures,
+        "verdicts": kind.verdicts(result),
         "undefined": undefined_reasons(result),
         "renamed": list_renamed_runs(report),
     }

@@ -115,6 +115,16 @@ class ReportKind:
         """Return the function that converts a result to tables, the most important first."""
         return self.command.tables  # type: ignore[no-any-return]
 
+    def verdicts(self, result: Values) -> list[str]:
+        """Return the verdicts of a result as sentences, if the analysis gives any."""
+        command = self.command
+        return command.verdicts(result) if command.verdicts else []
+
+    @property
+    def tables_below_verdicts(self) -> Callable[[Values], list[Table]]:
+        """Return the function that converts a result to the tables below its verdicts."""
+        return self.command.tables_below_verdicts or self.tables
+
     @property
     def pictures(self) -> Callable[..., list[Picture]]:
         """Return the function that converts a result to `<figure>` strings with text alternatives,

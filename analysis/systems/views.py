@@ -48,6 +48,8 @@ from pooling.tasks import send
 FIGURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"}
 SHOWN_ROWS = 500
 """Maximum number of table rows on the page. Downloads contain all."""
+UNFOLDED_ROWS = 15
+"""Maximum number of rows of a table that is not folded, except the first."""
 
 
 def campaign_and_collection_views(
@@ -212,10 +214,11 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
         )
         context |= {
             "tables": [
-                table_context(table, folded=number >= 2)
-                for number, table in enumerate(kind.tables(result))
+                table_context(table, folded=number >= 1)
+                for number, table in enumerate(kind.tables_below_verdicts(result))
             ],
             "pictures": pictures,
+            "verdicts": kind.verdicts(result),
             "figures": list_figures(report),
             "undefined": undefined_reasons(result),
             "renamed": list_renamed_runs(report),
@@ -289,7 +292,7 @@ def table_context(table: Table, *, folded: bool) -> dict[str, Any]:
         ],
         "header": list(zip(table.columns, table.numeric, strict=True)),
         "more": len(table.rows) > SHOWN_ROWS,
-        "folded": folded and len(table.rows) > 25,
+        "folded": folded and len(table.rows) > UNFOLDED_ROWS,
     }
 
 

@@ -19,7 +19,7 @@ from assay.cli.base import BadInput, Warn
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.equal_runs import simulate_equal_runs
 from assay.comparison.outcomes import compare_ranks
-from assay.comparison.verdict_sentences import describe_equal_runs
+from assay.comparison.verdict_sentences import describe_equal_runs, describe_run_verdict
 from assay.comparison.verdicts import as_json, judge_comparisons
 from assay.options import add_options
 from assay.results import Values
@@ -134,6 +134,11 @@ def tables(result: Values) -> list[Table]:
     return [*comparison_tables([result], rates=describe_equal_runs(result)), tests_table(result)]
 
 
+def list_verdicts(result: Values) -> list[str]:
+    """Return the verdict by search length, with its reasons."""
+    return [describe_run_verdict(result)]
+
+
 def pictures(result: Values) -> list[Picture]:
     return [outcome_bar_chart([result], f"Topics by outcome (A: {result['a']}, B: {result['b']})")]
 
@@ -145,6 +150,7 @@ class Command(ByTopicGroup, CampaignCommand):
     )
     run_places = ("run_a", "run_b")
     tables = staticmethod(tables)
+    verdicts = staticmethod(list_verdicts)
     charts = staticmethod(pictures)
 
     def arguments(self, parser: ArgumentParser) -> None:

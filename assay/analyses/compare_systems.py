@@ -390,6 +390,8 @@ class Command(CampaignCommand):
         "p-values, effect sizes, groups of systems that do not differ."
     )
     tables = staticmethod(tables)
+    verdicts = staticmethod(list_verdicts)
+    tables_below_verdicts = staticmethod(tables_without_verdicts)
     charts = staticmethod(pictures)
 
     def table(self, result: Values, **options: Any) -> str:

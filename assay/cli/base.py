@@ -199,6 +199,10 @@ class FileCommand:
 
     compute: Callable[..., Values]
     tables: Callable[[Values], list[Table]]
+    verdicts: Callable[[Values], list[str]] | None = None
+    """Function that returns the verdicts as sentences, which pages show first."""
+    tables_below_verdicts: Callable[[Values], list[Table]] | None = None
+    """Function that returns the tables for such a page, if `tables` repeats the verdicts."""
     charts: Callable[..., list[Picture]] | None = None
     """Function that returns the result as charts for web pages, the most important first."""
 

@@ -87,6 +87,24 @@ def describe_constant(result: Mapping[str, Any]) -> str:
     return "Where all topics have the same difference, t is undefined and the permutation test decides. "
 
 
+def describe_run_verdict(row: Mapping[str, Any]) -> str:
+    """Describe whether run B is better than run A, with the reasons. row: a result of `compare
+    runs`."""
+    a, b, verdict = f"{row['a']} (A)", f"{row['b']} (B)", row["verdict"]
+    if None in (verdict["better"], verdict["significantly_better"], verdict["do_no_harm"]):
+        says = f"No verdict on whether {b} is better than {a}"
+    elif verdict["significantly_better"]:
+        says = f"{b} is significantly better than {a}"
+    elif verdict["do_no_harm"]:
+        says = f"{b} is better than {a} by the do-no-harm rule"
+    elif verdict["better"]:
+        says = f"{b} is better than {a}, but not significantly"
+    else:
+        says = f"{b} is not better than {a}"
+    reasons = [reason.removeprefix("no verdict: ") for reason in verdict["because"]]
+    return " ".join(f"{one[:1].upper()}{one[1:]}." for one in [says, *reasons])
+
+
 def describe_equal_runs(row: dict[str, Any]) -> str:
     """Describe how often equal runs get each verdict. Empty for reports of older versions."""
     if "equal_runs" not in row:

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from annotation.core.audit_actions import AuditAction
 from annotation.services.audit import record_event
 from annotation.services.campaigns.pairs import set_pair_kind
-from pooling.models import Run
+from pooling.models import Document, Run
 from pooling.platform.jobs import run_job
 from pooling.services import uploads
 from pooling.services.collections import create_collection
@@ -71,6 +71,33 @@ def test_a_long_list_is_shortened_on_a_phone_until_the_reader_asks_for_more(
     page.reload()
     expect(rows.last).to_be_visible()
     expect(more).to_have_count(0)
+
+
+def test_a_long_document_and_table_are_shortened_and_sorting_shows_the_whole_table(
+    signed_in_page: Callable[..., Page],
+) -> None:
+    campaign = make_campaign(n_topics=1, n_documents=1)
+    document = Document.objects.get()
+    Document.objects.filter(pk=document.pk).update(text="A long line of text.\n" * 400)
+    page = signed_in_page(campaign.memberships.get(role="manager").user, viewport=PHONE)
+    page.goto(f"/collections/{campaign.collection.slug}/documents/{document.pk}/")
+    assert page.evaluate("document.documentElement.scrollHeight") <= 3000
+    page.get_by_role("button", name="Show more").click()
+    assert page.evaluate("document.documentElement.scrollHeight") > 3000
+    page.evaluate(
+        """() => {
+      const rows = Array.from({ length: 200 }, (_, i) => `<tr><td>${i}</td></tr>`).join("");
+      document.querySelector("main").innerHTML = `<table class="table" data-sortable>
+        <thead><tr><th><button>n</button></th></tr></thead><tbody>${rows}</tbody></table>`;
+      document.dispatchEvent(new Event("htmx:afterSettle"));
+    }"""
+    )
+    last = page.locator("tbody tr").last
+    expect(last).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollHeight") <= 3000
+    page.get_by_role("button", name="n", exact=True).click()
+    expect(last).to_be_visible()
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
 
 
 def test_a_list_is_a_card_a_row_on_a_phone_and_still_sorted(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import re
 import zipfile
@@ -352,6 +353,30 @@ def test_undefined_is_said_in_words(campaign, owner, client) -> None:
     assert "nan" not in re.sub(r"<[^>]*>", " ", page).lower().split()
     assert ">NaN<" not in page
     assert ">None<" not in page
+
+
+@pytest.mark.parametrize("kind", ["compare_systems", "compare_runs"])
+def test_a_report_shows_its_verdict_once_and_before_charts_and_tables(
+    campaign, owner, client, kind
+) -> None:
+    client.force_login(owner)
+    runs = list(campaign.collection.runs.values_list("pk", flat=True)[:2])
+    parameters = {"runs": runs, "qrels": ["campaign:graded:majority"], "options": {}}
+    report = finished(
+        reports.request_report(
+            KINDS[kind],
+            collection=campaign.collection,
+            campaign=campaign,
+            parameters=parameters,
+            seed=0,
+            user=owner,
+        )
+    )
+    page = client.get(reverse("report", args=[report.pk]))
+    (verdict, *_) = page.context["verdicts"]
+    text = html.unescape(page.content.decode())
+    assert text.count(verdict) == 1
+    assert text.index(verdict) < text.index("<figure") < text.index("data-sortable")
 
 
 def test_labels_that_do_not_exist_yet_fail_with_a_reason(settings, tmp_path, client) -> None:
