@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -24,6 +24,7 @@ from annotation.selectors.qualification import (
     get_known_scores,
 )
 from assay.campaigns.flags import (
+    GOLD_AT_CHANCE,
     LIKE_RANDOM,
     AnnotatorFlag,
     AnnotatorProfile,
@@ -409,12 +410,19 @@ def _median_or_none(seconds: np.ndarray) -> float | None:
 @dataclass(frozen=True)
 class RandomLikeAnnotator:
     """An annotator whose judgements may be unrelated to the documents. sign: one of LIKE_RANDOM.
-    n_labels: labels that would be lost or change without them."""
+    n_labels: labels that would be lost or change without them. kappa: with the others, and the
+    bounds of its 95% CI, None if the sign is not about agreement."""
 
     pseudonym: str
     sign: str
     n_judgements: int
     n_labels: int
+    kappa: Sequence[float] | None = None
+
+
+def _kappa_with_bounds(person: AnnotatorSummary) -> Sequence[float] | None:
+    agreement = person.agreement
+    return (agreement.kappa, *agreement.over_pairs.bounds) if agreement else None
 
 
 def find_random_like_annotators(
@@ -436,6 +444,7 @@ def find_random_like_annotators(
                     signs[0],
                     without.n_judgements,
                     len(without.without_label) + len(without.changes),
+                    _kappa_with_bounds(person) if signs[0] != GOLD_AT_CHANCE else None,
                 )
             )
     return sorted(

@@ -143,7 +143,7 @@ def time_charts(rows: JudgementRows, table: LabelTable, names: list[str]) -> lis
                 )
                 for g, name in enumerate(names)
             ]
-            if daily
+            if len(daily) > 1
             else [],
             caption=_("Daily mean time by grade"),
             x_label="",
@@ -151,6 +151,7 @@ def time_charts(rows: JudgementRows, table: LabelTable, names: list[str]) -> lis
             y_low=0,
             x_form=lambda s: datetime.fromtimestamp(s, UTC).strftime("%d %b"),
             x_at=[start for start, _by_grade in daily][:: max(1, -(-len(daily) // 8))],
+            reason=_("Appears after two days of judging."),
         ),
         box_chart(
             times_by_half_day(rows),

@@ -417,7 +417,7 @@ def _random_like_items(
 def _describe_sign(one: RandomLikeAnnotator) -> str:
     says = {
         AGAINST_OTHERS: _("%(pseudonym)s grades opposite to other annotators"),
-        AT_CHANCE: _("%(pseudonym)s agrees with others no better than chance"),
+        AT_CHANCE: _("%(pseudonym)s may agree with others only by chance"),
         GOLD_AT_CHANCE: _("%(pseudonym)s answers gold questions no better than chance"),
     }
     return says[one.sign] % {"pseudonym": one.pseudonym}
@@ -429,7 +429,16 @@ def _describe_harm(one: RandomLikeAnnotator) -> str:
         "%(n)s judgements, %(labels)s labels affected",
         one.n_labels,
     )
-    return says % {"n": f"{one.n_judgements:,}", "labels": f"{one.n_labels:,}"}
+    harm = says % {"n": f"{one.n_judgements:,}", "labels": f"{one.n_labels:,}"}
+    if one.kappa is None:
+        return harm
+    kappa, low, high = (f"{value:.2f}".replace("-", "−") for value in one.kappa)
+    return _("kappa %(kappa)s (95%% CI %(low)s to %(high)s), %(harm)s") % {
+        "kappa": kappa,
+        "low": low,
+        "high": high,
+        "harm": harm,
+    }
 
 
 def _too_fast_items(

@@ -55,7 +55,7 @@ class AnnotatorProfile:
 
 AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE = (
     "against the others",
-    "agrees no better than chance",
+    "agreement may be chance",
     "gold no better than chance",
 )
 LIKE_RANDOM = (AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE)

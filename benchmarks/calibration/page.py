@@ -174,7 +174,7 @@ this, so its coverage is above 95%. Campaigns rarely end later than the interval
 
 {ends}
 
-## The flag "agrees no better than chance"
+## The flag "agreement may be chance"
 
 Each campaign has ten annotators. The table shows the share of annotators with this flag, for careful annotators and for an annotator who grades at
 random. The number of campaigns is a quarter of the number of trials. *baseline* is a rule with a fixed bound: the confidence interval of kappa lies

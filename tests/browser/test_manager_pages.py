@@ -122,7 +122,7 @@ def test_the_overview_says_how_far_when_done_what_needs_the_manager_and_folds_th
         re.compile(r"^\s*0\.\d\d"), timeout=JOB_MS
     )  # nobody reloads
     first = page.locator(".to-do > li").first
-    expect(first).to_contain_text(re.compile("grades opposite|no better than chance"))
+    expect(first).to_contain_text(re.compile("grades opposite|only by chance"))
     expect(page.get_by_role("link", name="Invite")).to_be_visible()
     picture(page, "Progress and forecast")
     leases = page.get_by_role("region", name="Assigned pairs").locator("tbody tr")
@@ -154,7 +154,7 @@ def test_the_overview_fits_two_screens_of_a_phone_and_its_chart_opens_on_request
 
 
 RAISED = {
-    "random": "agrees no better than chance",
+    "random": "agreement may be chance",
     "speeder": "fast",
     "contrarian": "against the others",
     "confuser": "confuses Related and Partly answers",

@@ -148,6 +148,13 @@ def available_group_charts(heavy: dict[str, Any] | None) -> list[tuple[str, str,
 
 def alpha_time_chart(heavy: dict[str, Any] | None) -> Picture:
     points = (heavy or {}).get("over_time", [])
+    known = [p for p in points if p["alpha"] is not None]
+    reason = _("No day has enough pairs with two judgements yet.") if heavy else _("Calculating…")
+    if len(known) == 1:
+        reason = _("Only one day so far, %(day)s, with an alpha of %(alpha)s.") % {
+            "day": known[0]["day"],
+            "alpha": f"{known[0]['alpha']:.2f}".replace("-", "−"),
+        }
     return line_chart(
         [
             Line(
@@ -158,7 +165,7 @@ def alpha_time_chart(heavy: dict[str, Any] | None) -> Picture:
                 marks=True,
             )
         ]
-        if any(p["alpha"] is not None for p in points)
+        if len(known) > 1
         else [],
         caption="Daily ordinal alpha",
         x_label="",
@@ -168,9 +175,7 @@ def alpha_time_chart(heavy: dict[str, Any] | None) -> Picture:
         ),
         x_at=[float(i) for i in range(0, len(points), max(1, -(-len(points) // 8)))],
         x_form=lambda i: points[int(i)]["day"] if 0 <= int(i) < len(points) else "",
-        reason=_("No day has enough pairs with two judgements yet.")
-        if heavy
-        else _("Calculating…"),
+        reason=reason,
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from analysis.dashboard.agreement_metrics import _alpha_without_annotators, request_agreement_job
 from analysis.dashboard.agreement_page import describe_agreement
+from analysis.dashboard.views.agreement import alpha_time_chart
 from annotation.models import Campaign
 from assay.labels.labels import make_label_table
 from pooling.platform import jobs
@@ -43,6 +44,17 @@ def test_alpha_without_an_annotator_is_that_of_the_others():
         "B": pytest.approx(-0.9),
         "C": pytest.approx(1.0),
     }
+
+
+def test_a_single_day_is_a_sentence_instead_of_a_chart():
+    first = {"day": "22 Nov", "alpha": -0.1, "low": -0.3, "high": 0.1}
+    says = "Only one day so far, 22 Nov, with an alpha of −0.10."
+    assert says in alpha_time_chart({"over_time": [first]})
+    unknown = {"day": "23 Nov", "alpha": None, "low": None, "high": None}
+    assert says in alpha_time_chart({"over_time": [first, unknown]})
+    both = alpha_time_chart({"over_time": [first, first | {"day": "23 Nov"}]})
+    assert "Only one day" not in both
+    assert "22 Nov" in both
 
 
 def test_the_verdict_names_the_annotator_without_whom_alpha_rises_most():

@@ -166,7 +166,7 @@ class TestClosed:
         flag = ToDoItem(
             ToDoKind.LIKE_RANDOM,
             campaign,
-            f"{ada.pseudonym} agrees with others no better than chance",
+            f"{ada.pseudonym} may agree with others only by chance",
             2,
             [ToDoAction("Review", "/", about=ada.pseudonym)],
         )

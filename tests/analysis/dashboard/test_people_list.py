@@ -94,7 +94,7 @@ def test_annotators_come_worst_first():
         summary("A002", None),
         summary("A003", 0.4, "fast"),
         summary("A004", 0.3),
-        summary("A005", 0.0, "fast", "agrees no better than chance"),
+        summary("A005", 0.0, "fast", "agreement may be chance"),
         summary("A006", -0.4, "against the others", status="excluded"),
     ]
     order = [one.membership.pseudonym for one in sorted(people, key=review_key)]

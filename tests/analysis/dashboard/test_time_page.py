@@ -24,5 +24,6 @@ def test_the_slowest_topics_come_first_with_their_mean_time() -> None:
     page = client.get(address).content.decode()
     [table] = re.findall(r"<caption>\s*Mean active seconds by topic.*?</table>", page, re.DOTALL)
     assert "slowest first" in " ".join(table.split())
+    assert "Appears after two days of judging." in page
     cells = re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", table.split("<tbody>")[1])
     assert cells == ["t2", "25.0", "9", "t1", "20.0", "9"]

@@ -195,7 +195,10 @@ def test_whose_judgements_look_random_comes_first_also_when_they_no_longer_judge
     Question.objects.create(membership=ada, pair=campaign.pairs.first(), text="Why?")
     known = {
         campaign.pk: like_random_figures(
-            campaign, RandomLikeAnnotator(ada.pseudonym, "agrees no better than chance", 150, 143)
+            campaign,
+            RandomLikeAnnotator(
+                ada.pseudonym, "agreement may be chance", 150, 143, [0.24, -0.02, 0.5]
+            ),
         )
     }
     for status in ("active", "paused"):
@@ -203,7 +206,8 @@ def test_whose_judgements_look_random_comes_first_also_when_they_no_longer_judge
         first, second = build_to_do_list([campaign], known)
         assert (
             first.words
-            == f"{ada.pseudonym} agrees with others no better than chance: 150 judgements, 143 labels affected"
+            == f"{ada.pseudonym} may agree with others only by chance: kappa 0.24 (95% CI −0.02 to 0.50), "
+            "150 judgements, 143 labels affected"
         )
         assert [action.words for action in first.actions] == ["Review", "Exclude…"]
         assert second.kind == ToDoKind.QUESTIONS

@@ -48,7 +48,7 @@ def test_an_ordinary_annotator_has_no_flag():
         ({"median_seconds": 4.0}, "fast"),
         (
             {"kappa": 0.02, "low": -0.1, "high": 0.14, "below_others": True},
-            "agrees no better than chance",
+            "agreement may be chance",
         ),
         ({"kappa": -0.5, "low": -0.6, "high": -0.4, "below_others": True}, "against the others"),
         (
