@@ -4,22 +4,27 @@ report."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from analysis.judgements.labels import is_own_labels
 from analysis.models import Report
 from analysis.systems import reports
+from analysis.systems.inputs import InputFile
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import ordered_result
+from analysis.systems.topped_up import read_top_up_qrels
 from annotation.core.presets import DEFAULT_NAMES
 from annotation.core.scale import MOST_GRADES
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import get_kept_pairs, get_unfinished_pairs
 from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
+from assay.column_types import QrelsColumns
+from assay.comparison.unjudged_documents import add_later_judgements, iterate_grades
 from assay.formats.pool import make_pool
 from pooling.models import Job
 from pooling.platform.jobs import Refused
@@ -154,6 +159,49 @@ def count_finished_pairs(campaign: Campaign) -> tuple[int, int]:
     """Return the number of ordinary pairs that need no more judgements, and of all ordinary pairs."""
     n = get_kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL).count()
     return n - get_unfinished_pairs(campaign).count(), n
+
+
+def get_report_of_top_up(campaign: Campaign) -> Report | None:
+    """Return the report from which the campaign was created."""
+    return (
+        Report.objects.select_related("collection", "campaign")
+        .filter(parameters__top_up=campaign.pk)
+        .first()
+    )
+
+
+class MergedLabels(NamedTuple):
+    """The labels of a report, and those with the labels of its top-up campaigns. origins: the source
+    of each pair's label, by (topic, document): the name of the report's qrels, or the slug of a
+    campaign."""
+
+    before: QrelsColumns
+    after: QrelsColumns
+    origins: dict[tuple[str, str], str]
+
+
+def merge_labels(report: Report) -> MergedLabels:
+    """Add the labels of the report's top-up campaigns to those that it used. A pair that has a label
+    keeps it, and of two top-up campaigns, the first counts."""
+    (source,) = (one for one in map(InputFile.of, report.inputs) if one.kind == "qrels")
+    before = reports.load_qrels(report, source)
+    parameters = reports.add_top_up_labels(report)
+    slugs = dict(
+        Campaign.objects.filter(pk__in=parameters.get("top_ups", [])).values_list("pk", "slug")
+    )
+    own = report.campaign is not None and is_own_labels(source.origin)
+    named = [(report.campaign.slug if own and report.campaign else source.name, before)]
+    for pk in parameters.get("top_ups", []):
+        if pk in slugs:
+            labels = read_top_up_qrels({**parameters, "top_ups": [pk]}, report.campaign)
+            named.append((slugs[pk], labels))
+    after = add_later_judgements(before, [labels for _, labels in named[1:]])
+    origins: dict[tuple[str, str], str] = {}
+    for name, labels in named:
+        for topic, document, grade in iterate_grades(labels):
+            if grade >= 0:
+                origins.setdefault((topic, document), name)
+    return MergedLabels(before, after, origins)
 
 
 def request_follow_up_reports() -> list[Job]:

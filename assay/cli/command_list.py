@@ -95,6 +95,8 @@ COMMAND_GROUPS = {
         "export payment": "export_payment",
         "release export": "export_campaign",
         "release import": "import_campaign",
+        "release judge": "judge_run",
+        "release merge": "merge_labels",
     },
     "Server": {
         "up": "up",

@@ -62,6 +62,8 @@ EXAMPLES = {
     "export payment": "--campaign news --rate 12.50",
     "release export": "--campaign news --output news.zip",
     "release import": "news.zip --user ada",
+    "release judge": "news.zip new.run --depth 10 --documents documents.jsonl --user ada",
+    "release merge": "top-up-of-new --output merged.qrels --sources sources.tsv",
     "up": "--port 8001",
     "worker": "--processes 4",
     "doctor": "",

@@ -11,7 +11,7 @@ remaining_score_range                                range that is left after ju
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
 from typing import NamedTuple
@@ -119,19 +119,23 @@ def merge_unjudged(runs: Sequence[Sequence[TopicTop]], cutoff: int | None) -> li
     ]
 
 
+def iterate_grades(qrels: QrelsColumns) -> Iterator[tuple[str, str, int]]:
+    """Yield (topic, document, grade) of each row."""
+    for index, topic in enumerate(qrels.topics):
+        rows = qrels.rows(index)
+        documents, grades = qrels.documents[rows].tolist(), qrels.grades[rows].tolist()
+        for document, grade in zip(documents, grades, strict=True):
+            yield topic, document.decode("utf-8"), grade
+
+
 def add_later_judgements(qrels: QrelsColumns, later: Sequence[QrelsColumns]) -> QrelsColumns:
     """Return the qrels with later judgements of pairs that had no grade. Existing grades are kept,
     and topics that the qrels lack are ignored."""
     grades: dict[tuple[str, str], int] = {}
     for one in (qrels, *later):
-        for index, topic in enumerate(one.topics):
-            rows = one.rows(index)
-            for document, grade in zip(
-                one.documents[rows].tolist(), one.grades[rows].tolist(), strict=True
-            ):
-                key = (topic, document.decode("utf-8"))
-                if grades.get(key, -1) < 0:
-                    grades[key] = grade
+        for topic, document, grade in iterate_grades(one):
+            if grades.get((topic, document), -1) < 0:
+                grades[topic, document] = grade
     known = set(qrels.topics)
     return make_qrels(
         qrels.name,

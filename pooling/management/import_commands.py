@@ -164,41 +164,44 @@ class ImportCommand(BaseCommand):
             chosen["kind_confirmed"] = True
         # reports are written after all files, so that a refused file is the last message
         for job in [
-            self._import_file(target, name, chosen, person, inspect=inspect) for name in files
+            import_file(
+                target, name, self.kind, chosen, person, stderr=self.stderr, inspect=inspect
+            )
+            for name in files
         ]:
             self.stdout.write("\n".join(format_report(job)))
 
-    def _import_file(
-        self,
-        collection: Collection,
-        name: str,
-        options: dict[str, Any],
-        person: Any,
-        *,
-        inspect: bool,
-    ) -> Job:
-        """Import one file or data set and return the finished job."""
-        if identifier := dataset_id(name):
-            with tempfile.TemporaryDirectory() as folder, refuse_unavailable(name):
-                path = write_part(identifier, self.kind, Path(folder))
-                return self._import_file(collection, str(path), options, person, inspect=inspect)
-        try:
-            with open(name, "rb") as handle:
-                kept = uploads.store_upload(
-                    collection,
-                    kind=self.kind,
-                    file=File(handle),
-                    name=Path(name).name,
-                    user=person,
-                )
-            job = uploads.request_import(
-                kept, mode="inspect" if inspect else "import", options=options, user=person
+
+def import_file(
+    collection: Collection,
+    name: str,
+    kind: str,
+    options: dict[str, Any],
+    person: Any,
+    *,
+    stderr: OutputWrapper,
+    inspect: bool = False,
+) -> Job:
+    """Import one file, or data set of ir_datasets, and return the finished job."""
+    if identifier := dataset_id(name):
+        with tempfile.TemporaryDirectory() as folder, refuse_unavailable(name):
+            path = str(write_part(identifier, kind, Path(folder)))
+            return import_file(
+                collection, path, kind, options, person, stderr=stderr, inspect=inspect
             )
-        except OSError as error:
-            raise ImportFailed(f"{name}: {error.strerror or error}") from None
-        except Refused as error:
-            raise ImportFailed(f"{name}: {error}") from None
-        return check_imported(run_job_here(job, self.stderr), kept, inspect=inspect)
+    try:
+        with open(name, "rb") as handle:
+            kept = uploads.store_upload(
+                collection, kind=kind, file=File(handle), name=Path(name).name, user=person
+            )
+        job = uploads.request_import(
+            kept, mode="inspect" if inspect else "import", options=options, user=person
+        )
+    except OSError as error:
+        raise ImportFailed(f"{name}: {error.strerror or error}") from None
+    except Refused as error:
+        raise ImportFailed(f"{name}: {error}") from None
+    return check_imported(run_job_here(job, stderr), kept, inspect=inspect)
 
 
 def check_imported(job: Job, kept: Upload, *, inspect: bool) -> Job:

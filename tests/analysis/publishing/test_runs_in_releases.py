@@ -46,7 +46,11 @@ def run_text(tag: str, seed: int) -> str:
 def make_it() -> Campaign:
     """A closed campaign with two judgements of each pair, three runs and two click qrels."""
     campaign = make_campaign(
-        n_topics=len(TOPICS), n_documents=len(DOCUMENTS), judgements_per_pair=2, name="Autumn"
+        n_topics=len(TOPICS),
+        n_documents=len(DOCUMENTS),
+        judgements_per_pair=2,
+        name="Autumn",
+        guideline="Read.",
     )
     Campaign.objects.filter(pk=campaign.pk).update(deadline=None)
     moment, rng = START, random.Random(7)
