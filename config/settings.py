@@ -200,7 +200,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "UploadKind": "pooling.models.Upload.Kind",
         "QrelsKind": "pooling.models.Qrels.Kind",
-        "ReportKind": "analysis.systems.api.KIND_CHOICES",
+        "ReportKind": "analysis.systems.api.TYPE_CHOICES",
         "JobState": "pooling.models.Job.State",
         "JudgingState": "annotation.api.judging_schema.STATE_CHOICES",
         "LeaseState": "annotation.models.Lease.State",

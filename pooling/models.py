@@ -249,7 +249,7 @@ class Pool(models.Model):
     name = models.CharField(max_length=200)
     kind = models.CharField(
         max_length=10,
-        choices=pool_kinds.KIND_CHOICES,
+        choices=pool_kinds.TYPE_CHOICES,
         default=PoolKind.DEPTH.value,
         db_default=PoolKind.DEPTH.value,
     )

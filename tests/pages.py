@@ -408,7 +408,7 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
     for number in range(n_annotators):
         user = User.objects.create_user(f"simulated{number + 1}")
         made = accounts.add_member(
-            campaign=campaign, user=user, role="annotator", judge_kind="simulated"
+            campaign=campaign, user=user, role="annotator", annotator_type="simulated"
         )
         Membership.objects.filter(pk=made.pk).update(guideline_read=1)
         members.append(Membership.objects.select_related("campaign", "user").get(pk=made.pk))

@@ -292,7 +292,7 @@ def test_the_places_of_annotators_messages_exist() -> None:
 REPLACED_NAMES = re.compile(
     r"(?<![a-z])standings?(?![a-z])|Standing|Machine(?:Judge|Label|Source)|machine_(?:judge|label)"
     r"|MACHINE|(?:of|by|one_and)_machine|machines?\.(?:json|html)|machine-(?:judge|label)"
-    r"|['\"]machines?['\"]|\.machines?\b(?! )|JudgeKind\.PERSON"
+    r"|['\"]machines?['\"]|\.machines?\b(?! )|AnnotatorType\.PERSON"
     r"|(?:campaign|scale|choices|made)\.threshold|takes?_back|['\"]looks['\"]|n_looks"
 )
 """Terms that the glossary replaced, in names and texts of the program."""

@@ -371,7 +371,7 @@ def test_a_topic_removed_then_can_be_kept_again_today(upgraded):
 
 
 def test_who_was_marked_simulated_is_a_judge_of_that_kind_and_everybody_else_a_person(upgraded):
-    kinds = dict(Membership.objects.values_list("pseudonym", "judge_kind"))
+    kinds = dict(Membership.objects.values_list("pseudonym", "annotator_type"))
     assert kinds == {"M1": "human", "ada": "human", "bob": "simulated"}
     assert Campaign.objects.get().simulated
 

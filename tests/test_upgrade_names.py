@@ -71,6 +71,7 @@ def fill(apps: Any) -> None:
         collection=collection,
         kind="holes",
         title="late",
+        parameters={"options": {"late": "a"}},
         result={"holes": holes, "score": {"P@2": 0.5}, "before": {"holes": holes}},
     )
     reports.create(collection=collection, kind="holes", title="unfinished")
@@ -79,6 +80,8 @@ def fill(apps: Any) -> None:
         collection=collection,
         kind="reusability",
         title="reusability",
+        parameters={"options": {"late": True, "depth": 5}},
+        command="assay reusability q.txt a.run b.run --late --depth=5 --json",
         result={"late": {"cutoff": 10, "runs": {"a": {"holes": 1, "holes_as_0": 0.5}}}},
     )
     reports.create(
@@ -291,9 +294,18 @@ def test_stored_reports_have_the_new_names_of_kinds_and_keys(upgraded):
         "before": {"unjudged": unjudged},
     }
     assert report("judges").kind == "compare_llm_judges"
-    assert report("reusability").result["late"]["runs"] == {
+    assert report("reusability").result["unpooled"]["runs"] == {
         "a": {"unjudged": 1, "unjudged_as_0": 0.5}
     }
+    assert "late" not in report("reusability").result
+
+
+def test_stored_reports_have_the_new_names_of_options_about_unpooled_runs(upgraded):
+    assert report("late").parameters["options"] == {"unpooled_run": "a"}
+    assert report("reusability").parameters["options"] == {"as_unpooled": True, "depth": 5}
+    assert report("reusability").command == (
+        "assay reusability q.txt a.run b.run --as-unpooled --depth=5 --json"
+    )
 
 
 def test_stored_reports_have_the_new_names_of_options(upgraded):
@@ -342,14 +354,14 @@ def test_the_audit_trail_and_jobs_have_the_new_words(upgraded):
 
 
 def test_annotators_have_the_new_names_of_their_types(upgraded):
-    assert dict(Membership.objects.values_list("pseudonym", "judge_kind")) == {
+    assert dict(Membership.objects.values_list("pseudonym", "annotator_type")) == {
         "ada": "human",
         "ben": "human",
         "eve": "human",
         "bot": "simulated",
         "model": "llm",
     }
-    assert Campaign.objects.get().judge_kind == "human"
+    assert Campaign.objects.get().annotator_type == "human"
     assert Recipe.objects.get().choices == {
         "judges": ["human", "llm"],
         "min_relevant": 2,

@@ -15,7 +15,7 @@ from analysis.publishing import exports
 from annotation.models import Campaign
 from annotation.services.errors import CampaignError
 from assay.analyses.shared.judged_files import parse_duration
-from assay.analyses.shared.judges import add_judges_option, chosen_judge_kinds
+from assay.analyses.shared.judges import add_judges_option, chosen_annotator_types
 from assay.atomic_files import write_bytes_atomically
 from assay.cli.base import BadInput, DatabaseCommand, parse_positive
 from assay.labels.aggregation import METHODS
@@ -80,7 +80,7 @@ def read_choices(campaign: Campaign, options: Mapping[str, Any]) -> LabelChoices
             "min_relevant": options["min_relevant"],
             "include_excluded": back,
             "with_gold": not options["no_gold"],
-            "judges": chosen_judge_kinds(options),
+            "judges": chosen_annotator_types(options),
         }
     )
     if wrong := exports.check_choices(campaign, choices):

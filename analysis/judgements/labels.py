@@ -28,9 +28,9 @@ from analysis.models import Recipe
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import get_ruled_pairs, get_special_pairs
 from assay.formats.qrels import SAMPLED_MESSAGE, QrelsColumns, make_qrels
-from assay.labels import judges as kinds_of_judges
+from assay.labels import annotator_types as kinds_of_judges
 from assay.labels.aggregation import ADJUDICATED, DECISIONS, METHODS, NONE, Aggregation
-from assay.labels.judges import LABELLING_KINDS, JudgeKind
+from assay.labels.annotator_types import LABELLING_TYPES, AnnotatorType
 from assay.labels.labels import MISSING, LabelTable
 
 SCALES = ("graded", "binary")
@@ -47,7 +47,7 @@ class LabelChoices:
     min_relevant: minimum relevant grade, the campaign's if None. min_seconds: minimum active seconds,
     in addition to the campaign's limit. exclude: pseudonyms to leave out. include_excluded: pseudonyms
     whose judgements count although the campaign excludes them, or ALL_JUDGES. judges: annotator
-    types (assay.labels.judges) whose judgements count.
+    types (assay.labels.annotator_types) whose judgements count.
     """
 
     method: str = "majority"
@@ -57,7 +57,7 @@ class LabelChoices:
     min_seconds: float = 0.0
     exclude: tuple[str, ...] = ()
     include_excluded: tuple[str, ...] = ()
-    judges: tuple[str, ...] = LABELLING_KINDS
+    judges: tuple[str, ...] = LABELLING_TYPES
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> LabelChoices:
@@ -67,7 +67,7 @@ class LabelChoices:
         known["exclude"] = tuple(sorted(known.get("exclude", ())))
         back = tuple(sorted(known.get("include_excluded", ())))
         known["include_excluded"] = (ALL_JUDGES,) if ALL_JUDGES in back else back
-        known["judges"] = kinds_of_judges.sort_kinds(known.get("judges") or LABELLING_KINDS)
+        known["judges"] = kinds_of_judges.sort_types(known.get("judges") or LABELLING_TYPES)
         return cls(**known)
 
     def as_json(self) -> dict[str, Any]:
@@ -131,8 +131,8 @@ class LabelChoices:
                 else f"{', '.join(self.include_excluded)} (even if excluded)"
             )
             said.append(f"including {whom}")
-        if self.judges != LABELLING_KINDS:
-            said.append(kinds_of_judges.describe_kinds(self.judges))
+        if self.judges != LABELLING_TYPES:
+            said.append(kinds_of_judges.describe_types(self.judges))
         return said
 
 
@@ -259,7 +259,7 @@ def make_labels(
         counted,
     )
     method = METHODS[choices.method]
-    by_llm = JudgeKind.LLM in choices.judges
+    by_llm = AnnotatorType.LLM in choices.judges
     rulings = {} if by_llm else read_adjudications(campaign, with_gold=choices.with_gold)
     graded = method(table, min_judgements=choices.min_judgements).adjudicated(rulings)
     on_two = {pair: int(grade >= min_relevant) for pair, grade in rulings.items()}
@@ -362,12 +362,12 @@ class LabelReference(NamedTuple):
     def of(cls, text: str) -> LabelReference:
         """Parse a reference. Raises ValueError if it is invalid."""
         source, grades, method, *kinds = text.split(":")
-        judges = kinds_of_judges.sort_kinds(kinds[0].split("+")) if kinds else LABELLING_KINDS
+        judges = kinds_of_judges.sort_types(kinds[0].split("+")) if kinds else LABELLING_TYPES
         if (
             source != "campaign"
             or grades not in SCALES
             or method not in METHODS
-            or kinds_of_judges.check_kinds(judges)
+            or kinds_of_judges.check_types(judges)
         ):
             raise ValueError(text)
         return cls(grades, LabelChoices(method=method, judges=judges))
@@ -376,7 +376,7 @@ class LabelReference(NamedTuple):
         if self.recipe is not None:
             return f"recipe:{self.grades}:{self.recipe.pk}"
         kinds = (
-            "" if self.choices.judges == LABELLING_KINDS else ":" + "+".join(self.choices.judges)
+            "" if self.choices.judges == LABELLING_TYPES else ":" + "+".join(self.choices.judges)
         )
         return f"campaign:{self.grades}:{self.choices.method}{kinds}"
 

@@ -24,7 +24,7 @@ from analysis.judgements.pairs import QUALIFICATION, PairColumns, read_pairs
 from analysis.judgements.rows import ID_LISTS, NO_GRADE, STATUSES, JudgementRows, to_seconds
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign, Judgement, Membership
-from assay.labels.judges import LABELLING_KINDS
+from assay.labels.annotator_types import LABELLING_TYPES
 from assay.labels.labels import LabelTable
 
 T = TypeVar("T")
@@ -348,7 +348,7 @@ def _append_new_rows(
     judgements = Judgement.objects.filter(
         membership__campaign=campaign, pair__removed=False, current=True, pk__gt=after
     )
-    judgements = judgements.filter(membership__judge_kind__in=LABELLING_KINDS)
+    judgements = judgements.filter(membership__annotator_type__in=LABELLING_TYPES)
     if known is not None:
         seen = known.judgement[np.searchsorted(known.judgement, after) :]
         # over all campaigns: reading only numbers is faster than filtering by campaign
@@ -378,7 +378,7 @@ def _append_new_rows(
     )
     unknown = sorted(set(member[new].tolist()) - members.keys())
     for pk, pseudonym, kind in Membership.objects.filter(pk__in=unknown).values_list(
-        "pk", "pseudonym", "judge_kind"
+        "pk", "pseudonym", "annotator_type"
     ):
         members[pk] = len(annotators)
         annotators.append(pseudonym)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from annotation.models import Campaign, Judgement, Pair
 from annotation.selectors.pairs import get_kept_pairs, get_special_pairs
-from assay.labels.judges import LABELLING_KINDS
+from assay.labels.annotator_types import LABELLING_TYPES
 from assay.labels.labels import LabelTable, make_label_table
 
 STATUSES = Judgement.Status.values
@@ -32,7 +32,7 @@ class JudgementRows:
     and pairs of removed topics are left out.
 
     topics, documents, annotators (pseudonyms): distinct IDs. topic, document, annotator: indices
-    into them. judges: each annotator's JudgeKind. judgement, pair, member: row IDs. grade: NO_GRADE
+    into them. judges: each annotator's AnnotatorType. judgement, pair, member: row IDs. grade: NO_GRADE
     for "cannot judge". active, idle, hidden: seconds, NaN if unknown. judged_at: seconds since
     1970. status: index into STATUSES. gold: the pair's known grade, or NO_GRADE. guideline:
     version. words: length of the document.
@@ -100,15 +100,15 @@ COLUMNS = (
         "pair__gold_grade",
         "guideline_version",
         "pair__entry__document__n_words",
-        "membership__judge_kind",
+        "membership__annotator_type",
     ),
 )
 
 
-def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING_KINDS) -> JudgementRows:
+def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING_TYPES) -> JudgementRows:
     """Read all newest revisions by annotators of these types, in one query."""
     judgements = Judgement.objects.filter(
-        pair__in=get_kept_pairs(campaign), current=True, membership__judge_kind__in=judges
+        pair__in=get_kept_pairs(campaign), current=True, membership__annotator_type__in=judges
     )
     judgements = judgements.exclude(pair__kind=Pair.Kind.QUALIFICATION)
     columns: list[Sequence[Any]] = list(

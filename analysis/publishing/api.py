@@ -27,8 +27,8 @@ from annotation.permissions import get_managed_campaign, get_person
 from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from assay.labels.aggregation import METHODS
-from assay.labels.judges import KIND_CHOICES as CHOICES_OF_JUDGES
-from assay.labels.judges import LABELLING_KINDS, JudgeKind
+from assay.labels.annotator_types import LABELLING_TYPES, AnnotatorType
+from assay.labels.annotator_types import TYPE_CHOICES as CHOICES_OF_JUDGES
 from pooling.api.bodies import StrictSerializer, TextField
 from pooling.api.problems import malformed_error
 from pooling.api.repeats import make_idempotent
@@ -77,7 +77,7 @@ CHOICE_PARAMETERS = [
         "judges",
         str,
         many=True,
-        enum=list(JudgeKind),
+        enum=list(AnnotatorType),
         description="annotator types (default: human and simulated)",
     ),
     OpenApiParameter("without_gold", bool, description="leave out gold pairs"),
@@ -241,7 +241,7 @@ class RecipeSerializer(StrictSerializer):
     )
     judges = serializers.ListField(
         child=serializers.ChoiceField(choices=CHOICES_OF_JUDGES),
-        default=list(LABELLING_KINDS),
+        default=list(LABELLING_TYPES),
         help_text="annotator types that count",
     )
     documents = serializers.BooleanField(default=False)

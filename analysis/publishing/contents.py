@@ -15,7 +15,7 @@ from annotation.models import Campaign, Feedback, Judgement, Pair
 from annotation.selectors.pairs import get_kept_pairs
 from assay.formats.exports import RawJudgement
 from assay.formats.pool import HEADER_LINE
-from assay.labels.judges import KIND_LABELS, JudgeKind
+from assay.labels.annotator_types import TYPE_LABELS, AnnotatorType
 from pooling.selectors.pools import iterate_table as pool_table
 
 PAIR_BATCH_SIZE = 400
@@ -51,7 +51,7 @@ RAW_FIELDS = (
         "lease__token",
         "membership__pseudonym",
         "membership__status_reason",
-        "membership__judge_kind",
+        "membership__annotator_type",
     ),
 )
 
@@ -151,8 +151,8 @@ def exclusion_reason(
         return reasons[judgement["status"]]
     if judgement["grade"] is None:
         return reasons[Judgement.Status.CANNOT]
-    if judgement["membership__judge_kind"] not in choices.judges:
-        return f"judged by {KIND_LABELS[JudgeKind(judgement['membership__judge_kind'])]}, left out by choice"
+    if judgement["membership__annotator_type"] not in choices.judges:
+        return f"judged by {TYPE_LABELS[AnnotatorType(judgement['membership__annotator_type'])]}, left out by choice"
     if gold and not choices.with_gold:
         return "gold pair, left out by choice"
     if judgement["membership__pseudonym"] in choices.exclude:

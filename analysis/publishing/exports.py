@@ -59,8 +59,7 @@ from assay.formats.quepid_tables import (
     write_general,
     write_ratings,
 )
-from assay.labels import judges
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType, check_types
 from assay.number_words import format_count
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Document
@@ -124,17 +123,17 @@ class Export:
         """Return the file name. It shows if the labels are simulated or by LLM judges, or if qrels
         hold only the sampled pairs of a pool."""
         drawn = "-sampled" if "comments" in self.heeds and is_sampled(campaign) else ""
-        return f"{campaign.slug}{judge_kind_suffix(campaign, choices if 'labels' in self.heeds else None)}{drawn}-{self.file}"
+        return f"{campaign.slug}{annotator_type_suffix(campaign, choices if 'labels' in self.heeds else None)}{drawn}-{self.file}"
 
 
-def judge_kind_suffix(campaign: Campaign, choices: LabelChoices | None = None) -> str:
+def annotator_type_suffix(campaign: Campaign, choices: LabelChoices | None = None) -> str:
     """Return the part of a file name for annotators who are not human. choices: the annotator types
     in the file, all of the campaign if None."""
-    if choices is not None and JudgeKind.LLM in choices.judges:
+    if choices is not None and AnnotatorType.LLM in choices.judges:
         return "-llm"
     return (
         "-simulated"
-        if campaign.simulated and (choices is None or JudgeKind.SIMULATED in choices.judges)
+        if campaign.simulated and (choices is None or AnnotatorType.SIMULATED in choices.judges)
         else ""
     )
 
@@ -198,7 +197,7 @@ def check_choices(campaign: Campaign, choices: LabelChoices) -> list[str]:
         mistakes.append(f"This campaign has no annotator called {', '.join(absent)}.")
     if both := sorted(set(choices.exclude) & set(choices.include_excluded)):
         mistakes.append(f"{', '.join(both)}: you cannot both leave out and include an annotator.")
-    if wrong := judges.check_kinds(choices.judges):
+    if wrong := check_types(choices.judges):
         mistakes.append(wrong)
     return mistakes
 
@@ -235,7 +234,7 @@ def comment_lines(
             f"# ORDERED, relevant first: {half} Scores computed from these qrels are not "
             "comparable with those of a complete pool\n"
         )
-    if judge_kind_suffix(campaign, wanted.choices) == "-simulated":
+    if annotator_type_suffix(campaign, wanted.choices) == "-simulated":
         yield "# SIMULATED: this campaign holds judgements of simulated annotators\n"
 
 

@@ -14,8 +14,8 @@ from analysis.publishing.release.parts import OPTIONAL_CONTENT, ReleasePlan
 from annotation.models import Campaign, Membership
 from annotation.services.judging import import_guard
 from assay.labels.aggregation import METHODS
-from assay.labels.judges import KIND_LABELS as JUDGES
-from assay.labels.judges import LABELLING_KINDS, JudgeKind, check_kinds, sort_kinds
+from assay.labels.annotator_types import LABELLING_TYPES, AnnotatorType, check_types, sort_types
+from assay.labels.annotator_types import TYPE_LABELS as JUDGES
 
 METHOD_WORDS = {
     "majority": _("Majority (ties: lowest grade)"),
@@ -70,7 +70,7 @@ class ChoicesForm(forms.Form):
     )
     judges = forms.MultipleChoiceField(
         label=_("Annotator types"),
-        choices=[(kind.value, JUDGES[kind].capitalize()) for kind in JudgeKind],
+        choices=[(kind.value, JUDGES[kind].capitalize()) for kind in AnnotatorType],
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=_(
@@ -85,7 +85,7 @@ class ChoicesForm(forms.Form):
             "min_judgements": 2,
             "min_relevant": campaign.min_relevant,
             "min_seconds": 0,
-            "judges": list(LABELLING_KINDS),
+            "judges": list(LABELLING_TYPES),
         }
         super().__init__(data, initial=initial, prefix=prefix)
         self.campaign = campaign
@@ -124,8 +124,8 @@ class ChoicesForm(forms.Form):
         return cleaned
 
     def clean_judges(self) -> list[str]:
-        kinds = sort_kinds(self.cleaned_data["judges"] or LABELLING_KINDS)
-        if wrong := check_kinds(kinds):
+        kinds = sort_types(self.cleaned_data["judges"] or LABELLING_TYPES)
+        if wrong := check_types(kinds):
             raise forms.ValidationError(wrong)
         return list(kinds)
 

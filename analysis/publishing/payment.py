@@ -18,7 +18,7 @@ from annotation.models import Campaign, Judgement, Membership
 from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from assay.formats.delimited import escape_formula
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType
 from pooling.platform.snapshot import snapshot
 
 RATE_UNITS = ("hour", "judgement")
@@ -120,7 +120,7 @@ def summarise_work(campaign: Campaign) -> list[AnnotatorWork]:
     }
     members = (
         campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
-        .exclude(judge_kind=JudgeKind.LLM)
+        .exclude(annotator_type=AnnotatorType.LLM)
         .select_related("user")
     )
     return [

@@ -26,7 +26,7 @@ from annotation.models import Campaign
 from annotation.services.audit import record_event
 from annotation.services.errors import CampaignError
 from assay.formats.delimited import escape_formula
-from assay.labels.judges import sort_kinds
+from assay.labels.annotator_types import sort_types
 from assay.natural_order import natural_sort_key
 from pooling.models import Job
 from pooling.platform import jobs
@@ -165,7 +165,7 @@ def build_release(work: ClaimedJob) -> dict[str, Any]:
 
 def release_file_name(recipe: Recipe) -> str:
     campaign = recipe.campaign
-    return f"{campaign.slug}{exports.judge_kind_suffix(campaign, make_release_plan(recipe).choices)}-release"
+    return f"{campaign.slug}{exports.annotator_type_suffix(campaign, make_release_plan(recipe).choices)}-release"
 
 
 def compute_digest(file: IO[bytes]) -> str:
@@ -268,7 +268,7 @@ def compare_recipes(
     listed of each type, all if None."""
     with snapshot():
         rows = (
-            read_rows(campaign, judges=sort_kinds((*first.judges, *second.judges)))
+            read_rows(campaign, judges=sort_types((*first.judges, *second.judges)))
             if rows is None
             else rows
         )

@@ -39,7 +39,7 @@ from pooling.api.views import to_api_exception
 from pooling.permissions import get_managed_collection
 from pooling.platform.jobs import Refused
 
-KIND_CHOICES = [(name, name) for name in sorted(KINDS)]
+TYPE_CHOICES = [(name, name) for name in sorted(KINDS)]
 
 
 class ReportSerializer(serializers.ModelSerializer):
@@ -99,7 +99,7 @@ class AskSerializer(StrictSerializer):
 
     schema = ONE_OF_CAMPAIGN_AND_COLLECTION
 
-    kind = serializers.ChoiceField(choices=KIND_CHOICES)
+    kind = serializers.ChoiceField(choices=TYPE_CHOICES)
     runs = serializers.ListField(child=serializers.IntegerField(), default=list)
     qrels = serializers.ListField(child=TextField(max_length=200), default=list)
     options = serializers.DictField(default=dict)

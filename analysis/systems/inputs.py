@@ -21,8 +21,8 @@ from assay.file_paths import make_path
 from assay.formats.prel import write_prel
 from assay.formats.qrels import write_qrels
 from assay.labels.aggregation import METHODS
-from assay.labels.judges import LABELLING_KINDS, JudgeKind
-from assay.labels.judges import describe_kinds as kinds_words
+from assay.labels.annotator_types import LABELLING_TYPES, AnnotatorType
+from assay.labels.annotator_types import describe_types as kinds_words
 from pooling.models import Collection, Qrels
 from pooling.platform.jobs import MalformedRequest, Refused
 
@@ -87,8 +87,8 @@ def list_campaign_references(campaign: Campaign) -> list[tuple[str, str]]:
     options and by its saved recipes."""
     grades = len(campaign.scale)
     scales = [("graded", f"{grades} grades")] + ([("binary", "2 grades")] if grades > 2 else [])
-    kinds: list[tuple[str, ...]] = [LABELLING_KINDS] + (
-        [(JudgeKind.HUMAN.value,)] if campaign.simulated else []
+    kinds: list[tuple[str, ...]] = [LABELLING_TYPES] + (
+        [(AnnotatorType.HUMAN.value,)] if campaign.simulated else []
     )
     by_recipes = [
         (
@@ -111,7 +111,7 @@ def list_campaign_references(campaign: Campaign) -> list[tuple[str, str]]:
 
 def _describe_reference(scale: str, method: str, judges: tuple[str, ...]) -> str:
     said = ["This campaign", scale, method.replace("_", " ")] + (
-        [] if judges == LABELLING_KINDS else [kinds_words(judges)]
+        [] if judges == LABELLING_TYPES else [kinds_words(judges)]
     )
     return ", ".join(said)
 

@@ -224,15 +224,15 @@ def sample_and_runs(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[st
 
 def unpooled_run(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
     runs = dict(zip(files.tags, files.runs, strict=True))
-    late, against = options.get("late") or next(iter(runs), ""), options.get("against", "")
-    if late not in runs:
-        raise NotComputable(f"the unpooled run {late} is not among the selected runs")
-    if against and (against == late or against not in runs):
+    tag, against = options.get("unpooled_run") or next(iter(runs), ""), options.get("against", "")
+    if tag not in runs:
+        raise NotComputable(f"the unpooled run {tag} is not among the selected runs")
+    if against and (against == tag or against not in runs):
         raise NotComputable(f"{against} must be another one of the selected runs")
-    given: dict[str, Any] = {"qrels": files.qrels[0][1], "run": runs[late]}
+    given: dict[str, Any] = {"qrels": files.qrels[0][1], "run": runs[tag]}
     if TOP_UP_FILE.name in files.others:
         given["topped_up"] = [files.others[TOP_UP_FILE.name]]
-    if pool := [path for tag, path in runs.items() if tag != late]:
+    if pool := [path for other, path in runs.items() if other != tag]:
         given["pool_runs"] = pool
     if against:
         given["against_run"] = runs[against]
@@ -533,7 +533,7 @@ ALL_KINDS = (
                 False,
                 hint="Uses the groups of the runs. A run without a group counts as its own group.",
             ),
-            *("late", *EVALUATION),
+            *("as_unpooled", *EVALUATION),
         ),
         least_runs=2,
         written=(written_files.GROUPS,),
@@ -558,7 +558,7 @@ ALL_KINDS = (
         "Unjudged documents of a run, its score bounds, and the pairs to judge first.",
         (
             web_field(
-                "late",
+                "unpooled_run",
                 "Unpooled run",
                 "tag",
                 choices=(("", "first selected run"),),
@@ -574,7 +574,7 @@ ALL_KINDS = (
             *("judge", "max_grade", "min_relevant", "precision"),
         ),
         unpooled_run,
-        subject=lambda options: str(options.get("late") or ""),
+        subject=lambda options: str(options.get("unpooled_run") or ""),
         written=(TOP_UP_FILE,),
         topped_up=closing_words,
         group="plan",

@@ -118,7 +118,7 @@ class CampaignSerializer(serializers.ModelSerializer):
     collection: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     pool: Any = serializers.SlugRelatedField(slug_field="name", read_only=True, allow_null=True)
     state = serializers.CharField(read_only=True, help_text="draft, open, paused or closed")
-    judge_kind = serializers.CharField(read_only=True, help_text="human, simulated or llm")
+    annotator_type = serializers.CharField(read_only=True, help_text="human, simulated or llm")
 
     class Meta:
         model = Campaign
@@ -129,7 +129,7 @@ class CampaignSerializer(serializers.ModelSerializer):
             "collection",
             "pool",
             "state",
-            "judge_kind",
+            "annotator_type",
             "judgements_per_pair",
             "deadline",
             "n_pairs",

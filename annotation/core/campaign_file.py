@@ -22,7 +22,7 @@ from annotation.core.control_pairs import (
 from annotation.core.gold_rules import GoldRule
 from annotation.core.publication import Author, Publication
 from annotation.core.scale import SHAPES, Scale
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType
 from pooling.core.collection_file import COLLECTION, POOL
 from pooling.core.declaration import (
     Change,
@@ -262,10 +262,10 @@ CAMPAIGN = (
     *SETTINGS,
     _number_key("seed", "whole", "Seed of random choices. Cannot be changed."),
     Key(
-        "judge_kind",
+        "annotator_type",
         "text",
         "Annotator type. Cannot be changed.",
-        choices=tuple(kind.value for kind in JudgeKind),
+        choices=tuple(kind.value for kind in AnnotatorType),
     ),
     Key(
         "guidelines",
@@ -311,7 +311,7 @@ CAMPAIGN = (
 TABLE_KEYS = {"collection": COLLECTION, "pool": POOL, "campaign": CAMPAIGN}
 FIXED_REASONS = {
     "seed": "random choices already depend on it",
-    "judge_kind": "existing judgements would change their annotator type",
+    "annotator_type": "existing judgements would change their annotator type",
 }
 UNCOMPARED_KEYS = {"guidelines_note", "guidelines_file", "gold_file", "gold_grades"}
 

@@ -15,7 +15,7 @@ from annotation.services.simulation.annotators import (
     recruit_annotators,
 )
 from assay.formats.qrels import read_qrels
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType
 from pooling.models import Job
 
 SLUG, TO_JUDGE_SLUG = "example-finished-campaign", "try-judging"
@@ -66,7 +66,7 @@ def find_example(user: User | AnonymousUser) -> Campaign | None:
         return None
     return Campaign.objects.filter(
         slug=SLUG,
-        judge_kind=JudgeKind.SIMULATED,
+        annotator_type=AnnotatorType.SIMULATED,
         memberships__user=user,
         memberships__role=Membership.Role.MANAGER,
     ).first()

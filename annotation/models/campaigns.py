@@ -14,7 +14,7 @@ from annotation.core.campaign_questions import CampaignQuestion, read_questions
 from annotation.core.gold_rules import GoldRule
 from annotation.core.presets import FOUR_GRADES
 from annotation.core.scale import Scale
-from assay.labels.judges import KIND_CHOICES, JudgeKind
+from assay.labels.annotator_types import TYPE_CHOICES, AnnotatorType
 from pooling.models import Collection, Pool
 
 
@@ -135,11 +135,11 @@ class Campaign(models.Model):
         db_default=GoldRule.SIDE.value,
         help_text="when a judgement of a gold or qualification pair counts as right",
     )
-    judge_kind = models.CharField(
+    annotator_type = models.CharField(
         max_length=10,
-        choices=KIND_CHOICES,
-        default=JudgeKind.HUMAN.value,
-        db_default=JudgeKind.HUMAN.value,
+        choices=TYPE_CHOICES,
+        default=AnnotatorType.HUMAN.value,
+        db_default=AnnotatorType.HUMAN.value,
         help_text="whether it contains judgements of simulated annotators, which every page states",
     )
     publication = models.JSONField(
@@ -198,7 +198,7 @@ class Campaign(models.Model):
 
     @property
     def simulated(self) -> bool:
-        return self.judge_kind == JudgeKind.SIMULATED
+        return self.annotator_type == AnnotatorType.SIMULATED
 
     @property
     def grades(self) -> Scale:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from annotation.models.campaigns import Campaign
-from assay.labels.judges import KIND_CHOICES, JudgeKind
+from assay.labels.annotator_types import TYPE_CHOICES, AnnotatorType
 
 MAX_INVITATION_LENGTH = timedelta(days=180)
 """Validity of an invitation without an explicit end."""
@@ -72,11 +72,11 @@ class Membership(models.Model):
     )
     finished_at = models.DateTimeField(null=True, blank=True)
     last_seen = models.DateTimeField(null=True, blank=True)
-    judge_kind = models.CharField(
+    annotator_type = models.CharField(
         max_length=10,
-        choices=KIND_CHOICES,
-        default=JudgeKind.HUMAN.value,
-        db_default=JudgeKind.HUMAN.value,
+        choices=TYPE_CHOICES,
+        default=AnnotatorType.HUMAN.value,
+        db_default=AnnotatorType.HUMAN.value,
     )
     seed = models.BigIntegerField(
         default=0,
@@ -119,7 +119,7 @@ class Membership(models.Model):
 
     @property
     def is_person(self) -> bool:
-        return self.judge_kind == JudgeKind.HUMAN
+        return self.annotator_type == AnnotatorType.HUMAN
 
     @property
     def goal(self) -> int | None:

@@ -33,7 +33,7 @@ def describe_campaign(campaign: Campaign) -> dict[str, Any]:
     settings["publication"] = {
         key.name: campaign.publication.get(key.name, key.default) for key in PUBLICATION
     }
-    settings |= {"seed": campaign.seed, "judge_kind": campaign.judge_kind}
+    settings |= {"seed": campaign.seed, "annotator_type": campaign.annotator_type}
     if newest is not None:
         settings["guidelines"] = newest.text
     gold = describe_known_pairs(get_kept_pairs(campaign))

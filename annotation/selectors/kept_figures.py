@@ -23,7 +23,7 @@ from annotation.services.judging.slots import (
     is_unjudgeable,
     needed_judgements,
 )
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType
 
 DIFFERS_FROM_ENTRY = (
     ~Q(topic_row=F("entry__topic_id"))
@@ -130,7 +130,9 @@ def find_wrong_use_counts(campaign: Campaign) -> dict[int, int]:
         campaign=campaign, action__in=(AuditAction.INVITED, AuditAction.JOINED)
     )
     trail = trail.exclude(
-        subject__in=campaign.memberships.exclude(judge_kind=JudgeKind.HUMAN).values("pseudonym")
+        subject__in=campaign.memberships.exclude(annotator_type=AnnotatorType.HUMAN).values(
+            "pseudonym"
+        )
     )
     made_at: dict[int, int] = {}
     told: Counter[int] = Counter()

@@ -56,10 +56,10 @@ class Options(EvaluationOptions):
     depth: int = option(
         10, "Depth of the pool", help="depth of the pool", least=1, most_in_form=1000, metavar="K"
     )
-    late: bool = option(
+    as_unpooled: bool = option(
         False,
         "Each run as an unpooled run",
-        help="report each run as if it had not contributed to the pool as well: unjudged documents, "
+        help="additional scores of each run as if it had not contributed to the pool: unjudged documents, "
         "score bounds and imputed score of nDCG",
         hint="Unjudged documents, score bounds and imputed score of nDCG.",
     )
@@ -89,7 +89,7 @@ def plan(
         missing_topics=options.missing_topics,
     )
     pieces = make_chunks(collection, request)
-    as_late = kept if options.late else []
+    to_rescore = kept if options.as_unpooled else []
     del kept
 
     def finish(means: list[np.ndarray]) -> Values:
@@ -102,7 +102,9 @@ def plan(
             "topics": len(collection.topics),
         }
         return (
-            {**result, "late": score_as_unpooled(judged, as_late, request)} if as_late else result
+            {**result, "unpooled": score_as_unpooled(judged, to_rescore, request)}
+            if to_rescore
+            else result
         )
 
     return PieceworkPlan("reusability", _run_piece, (collection, request), pieces, finish)
@@ -233,11 +235,11 @@ def tables(result: Values) -> list[Table]:
             runs,
             "New minus old.",
         ),
-        *([format_unpooled_table(result["late"])] if "late" in result else []),
+        *([format_unpooled_table(result["unpooled"])] if "unpooled" in result else []),
     ]
 
 
-def format_unpooled_table(late: Values) -> Table:
+def format_unpooled_table(unpooled: Values) -> Table:
     rows: list[list[Cell]] = [
         [
             tag,
@@ -248,7 +250,7 @@ def format_unpooled_table(late: Values) -> Table:
             *one["bounds"],
             one["expected"],
         ]
-        for tag, one in late["runs"].items()
+        for tag, one in unpooled["runs"].items()
     ]
     note = (
         "Documents found only by this run (its group) lose their judgement. Imputed score: "
@@ -258,13 +260,13 @@ def format_unpooled_table(late: Values) -> Table:
         "run",
         "left out",
         "unjudged per topic",
-        f"nDCG@{late['cutoff']} judged",
+        f"nDCG@{unpooled['cutoff']} judged",
         "score, unjudged as 0",
         "lower bound",
         "upper bound",
         "imputed score",
     ]
-    return Table("late", "Scores as an unpooled run", columns, rows, note)
+    return Table("unpooled", "Scores as an unpooled run", columns, rows, note)
 
 
 def pictures(result: Values) -> list[Picture]:

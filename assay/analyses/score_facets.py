@@ -45,7 +45,7 @@ class Options(RunReading):
     persistence: float = option(
         0.8, "Persistence", help="persistence of RBP", least=0, most=1, strict=True, metavar="P"
     )
-    threshold: int = option(
+    min_facet: int = option(
         2, "Minimum grade of the facet", help="minimum grade of the facet for uRBP", least=1
     )
     gains: tuple[float, ...] = option(
@@ -75,7 +75,7 @@ def compute(
         grades,
         persistence=options.persistence,
         level=options.min_relevant,
-        threshold=options.threshold,
+        threshold=options.min_facet,
         gains=options.gains,
     )
     systems, values, answered = [], [], []

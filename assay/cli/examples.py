@@ -9,7 +9,7 @@ EXAMPLES = {
     "evaluate": 'qrels.txt bm25.run dense.run --measures "AP nDCG@10"',
     "leaderboard": "--scores leaderboard.csv",
     "unjudged": "qrels.txt new.run --pool-runs bm25.run dense.run",
-    "facets score": "qrels.txt clicks.qrels bm25.run dense.run --threshold 1",
+    "facets score": "qrels.txt clicks.qrels bm25.run dense.run --min-facet 1",
     "answers support": "answers.jsonl support.tsv",
     "answers nuggets": "nuggets.jsonl assignments.tsv --scores nuggets.scores",
     "answers rubrics": "rubrics.jsonl verdicts.tsv",

@@ -31,7 +31,7 @@ class SelectionMethod(StrEnum):
     CHOICE = "choice"
 
 
-KIND_CHOICES = [(kind.value, kind.value) for kind in PoolKind]
+TYPE_CHOICES = [(kind.value, kind.value) for kind in PoolKind]
 SELECTION_CHOICES = [(how.value, how.value) for how in SelectionMethod]
 RUN_KINDS = (PoolKind.DEPTH, PoolKind.ORDERED, PoolKind.SAMPLED)
 """Kinds of pools of runs, of which a manager selects one."""

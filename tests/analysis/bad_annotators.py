@@ -32,7 +32,7 @@ def campaign_with_bad_annotators(
         "n_documents": 26,
         "judgements_per_pair": 4,
         "min_active_seconds": 0.5,
-        "judge_kind": "simulated",
+        "annotator_type": "simulated",
     } | settings
     campaign = make_campaign(**settings)
     truth: dict[int, int] = {}
@@ -45,7 +45,7 @@ def campaign_with_bad_annotators(
             explanation="As the second sentence says.",
             actor=campaign.created_by,
         )
-    members = [(make_annotator(campaign, judge_kind="simulated"), kind) for kind in KINDS]
+    members = [(make_annotator(campaign, annotator_type="simulated"), kind) for kind in KINDS]
     for seed, (member, _) in enumerate(
         members
     ):  # drawn in life; here everybody meets the same people at every run

@@ -157,7 +157,7 @@ def test_a_file_makes_collection_pool_and_campaign_and_again_it_changes_nothing(
         campaign.min_relevant,
         campaign.daily_limit,
         campaign.seed,
-        campaign.judge_kind,
+        campaign.annotator_type,
     ) == ("open", 1, None, 5, "human")
     assert [grade["name"] for grade in campaign.scale] == ["No", "Somewhat", "Yes"]
     # by hand: 7 repeats 051 but for punctuation, 8 does so, too, and is kept; top two of A and B:

@@ -85,7 +85,7 @@ def test_who_cannot_or_may_not_judge_is_left_out_with_the_reason(campaign):
         reachable(campaign, "out", status="excluded"),
     )
     unknown = make_annotator(campaign, "unknown")
-    robot = reachable(campaign, "robot", judge_kind="simulated")
+    robot = reachable(campaign, "robot", annotator_type="simulated")
     report = remind(campaign, away, out, unknown, robot)
     assert dict(report["left_out"]) == {
         away.pseudonym: "is paused",

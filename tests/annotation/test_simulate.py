@@ -68,12 +68,12 @@ def test_everything_about_a_simulation_is_marked_as_simulated(qrels):
     campaign.refresh_from_db()
     assert campaign.simulated
     assert set(
-        Membership.objects.filter(role="annotator").values_list("judge_kind", flat=True)
+        Membership.objects.filter(role="annotator").values_list("annotator_type", flat=True)
     ) == {"simulated"}
     assert set(Judgement.objects.values_list("device", flat=True)) == {"simulated"}
     assert all(
         not member.user.has_usable_password()
-        for member in Membership.objects.filter(judge_kind="simulated")
+        for member in Membership.objects.filter(annotator_type="simulated")
     )
 
 

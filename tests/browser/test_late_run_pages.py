@@ -33,7 +33,7 @@ def test_one_click_on_the_report_makes_the_campaign_that_closes_it(
 ):
     settings.MEDIA_ROOT = tmp_path / "files"
     collection = small_collection()
-    report = finished(asked(collection, late="sys.3", judge=8))
+    report = finished(asked(collection, unpooled_run="sys.3", judge=8))
     page = signed_in_page(collection.managers.get())
     page.goto(reverse("report", args=[report.pk]))
     expect(page.get_by_label("Pairs", exact=True)).to_have_value("8")

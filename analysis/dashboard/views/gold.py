@@ -38,7 +38,7 @@ from pooling.platform.page_files import render_page
 from pooling.platform.requests import parse_row_id
 
 MOST_PROPOSALS, PER_PAGE = 12, 10
-KIND_CHOICES = [
+TYPE_CHOICES = [
     (
         Pair.Kind.GOLD,
         gettext_lazy("Gold"),
@@ -92,7 +92,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
     context = {
         "campaign": campaign,
         "tab": "gold",
-        "kinds": KIND_CHOICES,
+        "kinds": TYPE_CHOICES,
         "known_form": KnownPairsForm(campaign.collection, initial={"n_gold": 20}),
         "known": known_pairs_page(request, campaign),
         "results": results_page(request, campaign, scores),
@@ -150,7 +150,7 @@ def _update_chosen_pairs(request: SignedInRequest, campaign: Campaign) -> None:
 
 def known_pairs_page(request: HttpRequest, campaign: Campaign) -> ListPage:
     """List the control pairs."""
-    kinds = [(value.value, name) for value, name, _ in KIND_CHOICES if value != Pair.Kind.NORMAL]
+    kinds = [(value.value, name) for value, name, _ in TYPE_CHOICES if value != Pair.Kind.NORMAL]
     shown = ListPage(
         request,
         list_known_pairs(campaign),

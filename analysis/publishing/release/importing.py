@@ -35,9 +35,8 @@ from annotation.services.llm_judges.restoring import restore_judges
 from assay.formats.errors import FormatError
 from assay.formats.pool import read_pool
 from assay.formats.qrels import write_qrels
-from assay.labels import judges
 from assay.labels.aggregation import METHODS
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType, check_types
 from pooling.models import Collection, Pool, Topic
 from pooling.services import restoring as collections
 from pooling.services.restoring import NotRestorable
@@ -88,7 +87,9 @@ class _ReleaseImport:
     def run(self) -> Campaign:
         pair_rows = self.release.pairs()
         annotators = self.release.annotators()
-        llm_judges = {row.pseudonym for row in annotators if row.judge_kind == JudgeKind.LLM}
+        llm_judges = {
+            row.pseudonym for row in annotators if row.annotator_type == AnnotatorType.LLM
+        }
         excluded = {row.pseudonym for row in annotators if row.status == Membership.Status.EXCLUDED}
         answers = campaigns.summarise_answers(
             self.release.judgements(self.scale), pair_rows, llm_judges=llm_judges, excluded=excluded
@@ -174,7 +175,7 @@ class _ReleaseImport:
                 and all(
                     isinstance(name, str) for name in (*choices.exclude, *choices.include_excluded)
                 )
-                and not judges.check_kinds(choices.judges)
+                and not check_types(choices.judges)
             )
         except TypeError:
             fine = False
@@ -261,7 +262,9 @@ class _ReleaseImport:
             slug=str(about.get("slug") or "campaign"),
             settings=EARLIER_RULES
             | {name: value for name, value in about["settings"].items() if name in SHARED_SETTINGS},
-            judge_kind=JudgeKind.SIMULATED if about.get("simulated") else JudgeKind.HUMAN,
+            annotator_type=AnnotatorType.SIMULATED
+            if about.get("simulated")
+            else AnnotatorType.HUMAN,
             seed=seed if isinstance(seed, int) and abs(seed) < 2**62 else 0,
             opened_at=self._parse_datetime(about.get("opened_at")),
             closed_at=self._parse_datetime(about.get("closed_at")) or last,

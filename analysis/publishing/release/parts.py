@@ -204,7 +204,7 @@ def _annotator_rows(content: ReleaseContent) -> Iterable[Sequence[Any]]:
             m.pseudonym,
             m.status,
             m.status_reason,
-            m.judge_kind,
+            m.annotator_type,
             n_counted.get(m.pk, 0),
             n_current.get(m.pk, 0),
         )

@@ -57,7 +57,7 @@ from assay.formats.errors import FormatError
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
 from assay.formats.streams import PeekableStream, iterate_lines
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType
 from assay.pools.pool_kinds import MAX_STAGE, SelectionMethod
 from pooling.services.restoring import ClickRow, DrawRow, RunRow, StratumRow
 
@@ -311,7 +311,7 @@ class ReleaseFile:
                     "a pseudonym of at most 60 characters",
                 )
             status = parse_choice(c["status"], Membership.Status.values, "status")
-            return AnnotatorRow(c["annotator"], status, c["reason"], parse_judge_kind(c))
+            return AnnotatorRow(c["annotator"], status, c["reason"], parse_annotator_type(c))
 
         return list(self._checked_rows("annotators.tsv", read))
 
@@ -525,11 +525,15 @@ class ReleaseFile:
         return self._checked_rows("judgements.tsv", read, quoting=True)
 
 
-def parse_judge_kind(cells: Mapping[str, str]) -> str:
+def parse_annotator_type(cells: Mapping[str, str]) -> str:
     """Return the annotator type. Version 0.1.0 only recorded whether the annotator was simulated."""
     if "type" in cells:
-        return parse_choice(cells["type"], [kind.value for kind in JudgeKind], "type")
-    return JudgeKind.SIMULATED.value if parse_flag(cells["simulated"]) else JudgeKind.HUMAN.value
+        return parse_choice(cells["type"], [kind.value for kind in AnnotatorType], "type")
+    return (
+        AnnotatorType.SIMULATED.value
+        if parse_flag(cells["simulated"])
+        else AnnotatorType.HUMAN.value
+    )
 
 
 def parse_number(cell: str, what: str) -> int | None:

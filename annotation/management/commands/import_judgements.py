@@ -13,7 +13,7 @@ from annotation.services.judging import import_guard
 from assay.cli.base import BadInput, DatabaseCommand, parse_positive
 from assay.formats.judgements import read_judgements
 from assay.formats.topics import read_topics
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType
 from assay.number_words import format_count
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
@@ -76,7 +76,7 @@ class Command(DatabaseCommand):
         )
         parser.add_argument(
             "--annotators",
-            choices=[kind.value for kind in JudgeKind],
+            choices=[kind.value for kind in AnnotatorType],
             default="human",
             help="type of the annotators (default: human)",
         )
@@ -140,7 +140,7 @@ class Command(DatabaseCommand):
             min_relevant=min_relevant,
             grades=names,
             min_seconds=min_seconds,
-            judge_kind=annotators,
+            annotator_type=annotators,
             texts=texts,
         )
         brought = import_judgements(judgement_file, wanted, user=person)

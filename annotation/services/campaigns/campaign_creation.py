@@ -119,8 +119,8 @@ def _copy_people(campaign: Campaign, copy: Campaign) -> None:
     """Copy the active annotators under new pseudonyms, so that pseudonyms do not link people across
     campaigns."""
     here = set(copy.memberships.values_list("user_id", flat=True))
-    rows = campaign.memberships.filter(status=Membership.Status.ACTIVE, judge_kind="human").exclude(
-        user_id__in=here
-    )
+    rows = campaign.memberships.filter(
+        status=Membership.Status.ACTIVE, annotator_type="human"
+    ).exclude(user_id__in=here)
     for member in rows.select_related("user").order_by("pk"):
         accounts.add_member(campaign=copy, user=member.user, role=member.role)

@@ -355,7 +355,7 @@ def _apply_settings(plan: CampaignPlan, collection: Collection, actor: User | No
             if given
             else plan.campaign
         )
-    further = {name: said[name] for name in ("seed", "judge_kind") if name in said}
+    further = {name: said[name] for name in ("seed", "annotator_type") if name in said}
     name = given.pop("name")
     return lifecycle.create_campaign(
         name=name,
@@ -377,12 +377,12 @@ def _add_people(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> N
     }
     # people with a pseudonym in the file first, so that no generated one takes theirs
     for row in sorted(rows, key=lambda row: not row["pseudonym"]):
-        kind = campaign.judge_kind if row["role"] == Membership.Role.ANNOTATOR else "human"
+        kind = campaign.annotator_type if row["role"] == Membership.Role.ANNOTATOR else "human"
         accounts.add_member(
             campaign=campaign,
             user=users[row["user"]],
             role=row["role"],
-            judge_kind=kind,
+            annotator_type=kind,
             pseudonym=row["pseudonym"],
         )
     if (

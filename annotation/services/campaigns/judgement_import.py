@@ -30,7 +30,7 @@ from annotation.services.errors import CampaignError
 from assay.column_types import JudgementColumns
 from assay.formats.errors import FileProblem, FormatError
 from assay.formats.pool import HEADER_LINE, read_pool
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType
 from assay.number_words import format_count, format_part
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Collection, Topic
@@ -53,7 +53,7 @@ class ImportOptions:
     collection: Collection | None = None
     grades: Sequence[str] = ()
     min_seconds: float = 0.0
-    judge_kind: str = JudgeKind.HUMAN
+    annotator_type: str = AnnotatorType.HUMAN
     texts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -141,7 +141,9 @@ class _JudgementImport:
     def run(self, step: Callable[[int], object]) -> ImportResult:
         self._warn_about_unknown()
         pairs = self._build_pairs()
-        llm_judges = frozenset(self.pseudonyms if self.wanted.judge_kind == JudgeKind.LLM else ())
+        llm_judges = frozenset(
+            self.pseudonyms if self.wanted.annotator_type == AnnotatorType.LLM else ()
+        )
         answers = restoring.summarise_answers(self._iterate_rows(), pairs, llm_judges=llm_judges)
         collection = self.wanted.collection or restore_collection(
             {"name": self.wanted.name, "slug": self.wanted.name}, user=self.user
@@ -166,7 +168,7 @@ class _JudgementImport:
             pool,
             slug=self.wanted.name,
             settings=self._campaign_settings(pairs),
-            judge_kind=self.wanted.judge_kind,
+            annotator_type=self.wanted.annotator_type,
             seed=0,
             opened_at=min((row.judged_at for row in self._iterate_rows()), default=None),
             closed_at=answers.last,
@@ -347,7 +349,7 @@ class _JudgementImport:
                 pseudonym,
                 Membership.Status.EXCLUDED if code in self.excluded else Membership.Status.ACTIVE,
                 "excluded in the file" if code in self.excluded else "",
-                self.wanted.judge_kind,
+                self.wanted.annotator_type,
             )
             for code, pseudonym in enumerate(self.pseudonyms)
         ]

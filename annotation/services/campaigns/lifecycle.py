@@ -36,7 +36,7 @@ from annotation.services.campaigns.pairs import (  # imported for callers of thi
 from annotation.services.errors import CampaignError
 from annotation.services.judging import slots
 from annotation.services.people import accounts
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType
 from pooling.models import Collection, Pool
 
 __all__ = [
@@ -107,7 +107,7 @@ def create_campaign(
     collection: Collection,
     actor: User | None,
     slug: str = "",
-    judge_kind: str = JudgeKind.HUMAN,
+    annotator_type: str = AnnotatorType.HUMAN,
     seed: int | None = None,
     joins: bool = True,
     **settings: Any,
@@ -118,7 +118,7 @@ def create_campaign(
         name=name,
         collection=collection,
         created_by=actor,
-        judge_kind=judge_kind,
+        annotator_type=annotator_type,
         seed=secrets.randbelow(2**31) if seed is None else seed,
     )
     _assign_settings(campaign, settings)

@@ -9,7 +9,7 @@ from django.db.models import Count
 
 from annotation.models import Campaign, Judgement, Membership, Pair
 from annotation.selectors.pairs import get_kept_pairs
-from assay.labels import judges
+from assay.labels.annotator_types import LABELLING_TYPES
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Job, Pool
 from pooling.platform.jobs import Refused
@@ -35,7 +35,7 @@ def get_current_labels(pool: Pool) -> dict[int, bool]:
             pair__campaign=campaign,
             current=True,
             status=Judgement.Status.COUNTED,
-            membership__judge_kind__in=judges.LABELLING_KINDS,
+            membership__annotator_type__in=LABELLING_TYPES,
             grade__isnull=False,
         ).exclude(pair__kind=Pair.Kind.QUALIFICATION)
         for entry, grade, n in (

@@ -85,7 +85,7 @@ class AnnotatorRow(NamedTuple):
     pseudonym: str
     status: str
     reason: str
-    judge_kind: str
+    annotator_type: str
 
 
 class FeedbackRow(NamedTuple):
@@ -158,7 +158,7 @@ def restore_campaign(
     *,
     slug: str,
     settings: Mapping[str, Any],
-    judge_kind: str,
+    annotator_type: str,
     seed: int,
     opened_at: datetime | None,
     closed_at: datetime | None,
@@ -174,7 +174,7 @@ def restore_campaign(
         collection=collection,
         actor=user,
         slug=find_free_slug(slug, Campaign),
-        judge_kind=judge_kind,
+        annotator_type=annotator_type,
         seed=seed,
         **{name: getattr(trial, name) for name in settings},
     )
@@ -222,7 +222,7 @@ def restore_annotators(
             pseudonym=row.pseudonym,
             status=row.status,
             status_reason=row.reason,
-            judge_kind=row.judge_kind,
+            annotator_type=row.annotator_type,
             n_judged=n_judged.get(row.pseudonym, 0),
         )
         for user, row in zip(users, rows, strict=True)

@@ -68,7 +68,7 @@ from annotation.services.judging.statements import (
     to_database_time,
     to_database_value,
 )
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType
 from pooling.platform.unavailable import is_retryable_conflict
 
 ATTEMPTS, PATIENCE = (
@@ -194,7 +194,7 @@ def _claim_with_retries(
     up_to_all: claim further pairs in the same transaction. After a conflict with another claim only
     one is claimed, to release the locks sooner.
     """
-    if annotator.judge_kind == JudgeKind.LLM:
+    if annotator.annotator_type == AnnotatorType.LLM:
         raise AnswerRefused(
             "llm_judge",
             _("LLM judges can't be assigned pairs. Their labels are stored separately."),

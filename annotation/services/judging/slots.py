@@ -16,7 +16,7 @@ from django.db import OperationalError, connection, transaction
 from django.db.models import Count, Q, QuerySet
 
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType
 from pooling.platform.unavailable import is_retryable_conflict
 
 COUNTERS = ["needed", "counted", "held", "open_slots", "started", "unjudgeable"]
@@ -28,7 +28,7 @@ PAIR_REASONS = (
     "document",
 )  # reasons that concern the pair; the others concern the annotator
 ATTEMPTS = 5
-TAKES_SLOT = ~Q(membership__judge_kind=JudgeKind.LLM.value)
+TAKES_SLOT = ~Q(membership__annotator_type=AnnotatorType.LLM.value)
 """Filter for judgements that fill slots. Those of LLM judges are stored separately and never mixed
 with human ones."""
 SAYS_CANNOT_JUDGE = Q(current=True, status=Judgement.Status.CANNOT, cannot_reason__in=PAIR_REASONS)
@@ -59,7 +59,7 @@ def run_with_retries(work: Callable[[], Result]) -> Result:
 
 def takes_slots(member: Membership) -> bool:
     """Return whether the member's judgements fill slots. Those of LLM judges never do."""
-    return member.judge_kind != JudgeKind.LLM
+    return member.annotator_type != AnnotatorType.LLM
 
 
 def lock_pairs(pair_ids: Iterable[int]) -> dict[int, Pair]:

@@ -32,7 +32,7 @@ from annotation.services.errors import CampaignError
 from annotation.services.judging import leases
 from annotation.services.people.messages import MAIL_ERRORS
 from assay.formats.errors import FileProblem, FormatError
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType
 
 log = logging.getLogger(__name__)
 CODE_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without letters that look like digits
@@ -274,7 +274,7 @@ def add_member(
     campaign: Campaign,
     user: User,
     role: str,
-    judge_kind: str = JudgeKind.HUMAN,
+    annotator_type: str = AnnotatorType.HUMAN,
     pseudonym: str = "",
     invitation: Invitation | None = None,
 ) -> Membership:
@@ -285,14 +285,14 @@ def add_member(
         user=user,
         role=role,
         pseudonym=pseudonym or next_pseudonym(campaign, role),
-        judge_kind=judge_kind,
+        annotator_type=annotator_type,
         seed=secrets.randbelow(2**62),
     )
     by = {"invitation": invitation.pk} if invitation else {}
     record_event(campaign, user, AuditAction.JOINED, membership.pseudonym, role=role, **by)
-    if judge_kind == JudgeKind.SIMULATED and not campaign.simulated:
-        campaign.judge_kind = JudgeKind.SIMULATED
-        campaign.save(update_fields=["judge_kind"])
+    if annotator_type == AnnotatorType.SIMULATED and not campaign.simulated:
+        campaign.annotator_type = AnnotatorType.SIMULATED
+        campaign.save(update_fields=["annotator_type"])
     return membership
 
 

@@ -23,7 +23,7 @@ from annotation.services.audit import record_event
 from annotation.services.judging import submission
 from annotation.services.people import accounts
 from assay.column_types import QrelsColumns
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType
 
 
 @dataclass
@@ -85,11 +85,11 @@ def recruit_annotators(
     They cannot sign in with a password, have given consent and have read the newest guidelines.
     """
     if not campaign.simulated:
-        campaign.judge_kind = JudgeKind.SIMULATED
-        Campaign.objects.filter(pk=campaign.pk).update(judge_kind=campaign.judge_kind)
+        campaign.annotator_type = AnnotatorType.SIMULATED
+        Campaign.objects.filter(pk=campaign.pk).update(annotator_type=campaign.annotator_type)
         record_event(campaign, None, AuditAction.MARKED_AS_SIMULATED, campaign.name, annotators=n)
     earlier = campaign.memberships.filter(
-        judge_kind=JudgeKind.SIMULATED, role=Membership.Role.ANNOTATOR
+        annotator_type=AnnotatorType.SIMULATED, role=Membership.Role.ANNOTATOR
     )
     existing = list(earlier.select_related("campaign", "user").order_by("pk")[:n])
     numbers = itertools.count(1)
@@ -105,7 +105,7 @@ def recruit_annotators(
                 campaign=campaign,
                 user=user,
                 role=Membership.Role.ANNOTATOR,
-                judge_kind=JudgeKind.SIMULATED,
+                annotator_type=AnnotatorType.SIMULATED,
             )
             existing.append(member)
     newest = campaign.guidelines.order_by("number").last()

@@ -111,7 +111,7 @@ def read_judged(command: FileCommand, options: Mapping[str, Any]) -> CountedJudg
     path, slug = options["judgements"], options["campaign"]
     if path is not None and options["annotators"]:
         raise BadInput(
-            "--annotators selects judges of a campaign; a file does not record the judge type"
+            "--annotators selects annotators of a campaign; a file does not record the annotator type"
         )
     if (path is None) == (slug is None):
         raise BadInput("judgements come from a file or from --campaign SLUG, give one of the two")

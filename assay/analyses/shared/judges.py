@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.cli.base import BadInput
-from assay.labels.judges import LABELLING_KINDS, JudgeKind, check_kinds, sort_kinds
+from assay.labels.annotator_types import LABELLING_TYPES, AnnotatorType, check_types, sort_types
 
 
 def add_judges_option(parser: ArgumentParser) -> None:
     """Add --annotators."""
-    kinds = [kind.value for kind in JudgeKind]
+    kinds = [kind.value for kind in AnnotatorType]
     parser.add_argument(
         "--annotators",
         nargs="+",
@@ -23,10 +23,10 @@ def add_judges_option(parser: ArgumentParser) -> None:
     )
 
 
-def chosen_judge_kinds(options: Mapping[str, Any]) -> tuple[str, ...]:
+def chosen_annotator_types(options: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the annotator types chosen by --annotators, or the default. Raises BadInput if LLM
     judges are combined with others."""
-    judges = sort_kinds(options.get("annotators") or LABELLING_KINDS)
-    if wrong := check_kinds(judges):
+    judges = sort_types(options.get("annotators") or LABELLING_TYPES)
+    if wrong := check_types(judges):
         raise BadInput(wrong)
     return judges

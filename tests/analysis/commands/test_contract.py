@@ -30,7 +30,7 @@ OPTIONS = {
     "compare_systems": f"{MEASURED} --measures --against --correction --permutations --alpha --fail-on --campaign --scores",
     "compare_preferences": "--adjust --alpha",
     "score_support": "--missing-topics --per-topic --scores",
-    "score_facets": "--persistence --threshold --gains --by-document --min-relevant --missing-topics --per-topic --scores",
+    "score_facets": "--persistence --min-facet --gains --by-document --min-relevant --missing-topics --per-topic --scores",
     "score_nuggets": "--missing-topics --per-topic --scores",
     "score_rubrics": "--missing-topics --per-topic --scores",
     "plan_study": f"{MEASURED} --measures --power --alpha --difference --width --campaign",

@@ -113,10 +113,10 @@ def test_what_a_run_left_out_would_be_told_as_a_late_run(files: list[str]) -> No
 
     Expected: of the documents that one of the others alone has there, a is judged: e = (1 + .3) /
     (1 + 1)."""
-    found, _ = answer("reusability", *files, "--depth", 2, "--measures", "AP", "--late")
-    late = found["late"]["runs"]["two"]
+    found, _ = answer("reusability", *files, "--depth", 2, "--measures", "AP", "--as-unpooled")
+    late = found["unpooled"]["runs"]["two"]
     d = 1 / math.log2(3)
-    assert (found["late"]["cutoff"], late["left_out"], late["unjudged"], late["judged"]) == (
+    assert (found["unpooled"]["cutoff"], late["left_out"], late["unjudged"], late["judged"]) == (
         2,
         "two",
         1,
@@ -125,9 +125,9 @@ def test_what_a_run_left_out_would_be_told_as_a_late_run(files: list[str]) -> No
     assert late["unjudged_as_0"] == pytest.approx(d / (1 + d))
     assert late["bounds"] == pytest.approx([d / (1 + d), 1])
     assert late["expected"] == pytest.approx((0.65 + d) / (1 + d))
-    one = found["late"]["runs"]["one"]
+    one = found["unpooled"]["runs"]["one"]
     assert (one["unjudged"], one["bounds"]) == (0, [one["judged"]] * 2), "nothing is its alone"
-    assert "late" not in answer("reusability", *files, "--depth", 2, "--measures", "AP")[0]
+    assert "unpooled" not in answer("reusability", *files, "--depth", 2, "--measures", "AP")[0]
     out = StringIO()
     call_command(
         "reusability",
@@ -136,7 +136,7 @@ def test_what_a_run_left_out_would_be_told_as_a_late_run(files: list[str]) -> No
         "2",
         "--measures",
         "AP",
-        "--late",
+        "--as-unpooled",
         stdout=out,
         stderr=StringIO(),
     )

@@ -6,7 +6,7 @@ import pytest
 
 from annotation.demo import creation, example
 from annotation.models import Campaign
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType
 from pooling.models import Job
 from tests.analysis.dashboard.test_pages import client_of, manager_of, text_of
 from tests.builders import judge, make_annotator, make_campaign, make_manager, make_user
@@ -26,7 +26,7 @@ def demo() -> Campaign:
         manager=to_judge.created_by,
         state="closed",
     )
-    Campaign.objects.filter(pk=finished.pk).update(judge_kind=JudgeKind.SIMULATED)
+    Campaign.objects.filter(pk=finished.pk).update(annotator_type=AnnotatorType.SIMULATED)
     finished.refresh_from_db()
     return finished
 

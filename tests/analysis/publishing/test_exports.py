@@ -268,7 +268,7 @@ def test_export_options_filter_judgements_and_record_the_exclusion_reason(campai
 
 
 def test_comment_lines_say_how_labels_were_made_and_that_people_were_simulated(campaign):
-    Campaign.objects.filter(pk=campaign.pk).update(judge_kind="simulated")
+    Campaign.objects.filter(pk=campaign.pk).update(annotator_type="simulated")
     campaign.refresh_from_db()
     lines = text(campaign, "qrels", comments=True).splitlines()
     assert lines[0] == f"# campaign {campaign.slug}: majority, at least 2 judgements"

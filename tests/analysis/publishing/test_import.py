@@ -130,7 +130,7 @@ def test_a_release_of_0_1_0_says_whether_an_annotator_was_simulated(release):
         changed(release, "annotators.tsv", as_in_0_1_0), name="old.zip", user=make_user()
     )
     kinds = dict(
-        campaign.memberships.filter(role="annotator").values_list("pseudonym", "judge_kind")
+        campaign.memberships.filter(role="annotator").values_list("pseudonym", "annotator_type")
     )
     assert len(kinds) == 8
     assert {name for name, kind in kinds.items() if kind == "simulated"} == {"A003"}
@@ -271,7 +271,7 @@ def test_llm_judges_come_back_frozen_with_their_labels_and_go_out_as_they_came(
     assert len(selectors.get_labels(first)) == made.pool.n_pairs
     with pytest.raises(CampaignError, match="frozen"):
         judges.request_run(first, user=None)
-    assert not made.memberships.filter(judge_kind="llm").exists()
+    assert not made.memberships.filter(annotator_type="llm").exists()
     out = io.BytesIO()
     write_release(made, make_release_plan(made.recipes.get()), out)
     assert out.getvalue() == release_with_llm_judges.read_bytes()
@@ -594,7 +594,7 @@ def test_a_bomb_in_a_part_that_is_read_whole_is_refused(release, monkeypatch):
 @pytest.mark.parametrize(
     ("part", "old", "new", "said"),
     [
-        ("judgements.tsv", "\t2\tPartial", "\t7\tPartial", "grade '7'"),
+        ("judgements.tsv", "\t2\tPartly answers", "\t7\tPartly answers", "grade '7'"),
         ("judgements.tsv", "\tcounted\t", "\tgreat\t", "status 'great'"),
         ("judgements.tsv", "\tA001\t", "\tA099\t", "A099"),
         ("judgements.tsv", "\tt1\td1\t", "\tt1\td7\t", "t1 d7 is not in the campaign"),

@@ -46,12 +46,12 @@ def campaign() -> Campaign:
         )
     ):
         judged(
-            make_annotator(made, judge_kind=kind),
+            make_annotator(made, annotator_type=kind),
             pair_of(made, "t1", "d1"),
             grade,
             now=START + timedelta(minutes=number),
         )
-    Campaign.objects.filter(pk=made.pk).update(judge_kind="simulated")
+    Campaign.objects.filter(pk=made.pk).update(annotator_type="simulated")
     return Campaign.objects.get(pk=made.pk)
 
 
@@ -155,7 +155,7 @@ def test_commands_choose_by_kind(campaign):
         == 3
     )
     assert (
-        "a file does not record the judge type"
+        "a file does not record the annotator type"
         in refused("aggregate", "judgements.tsv", "--annotators", "human")[2]
     )
 

@@ -292,8 +292,8 @@ def test_the_commands_of_the_datasheet_give_the_numbers_of_the_release(
 
 
 def test_the_datasheet_says_what_is_simulated_and_what_is_undefined():
-    campaign = make_campaign(judge_kind="simulated", description="A small | thing")
-    Campaign.objects.filter(pk=campaign.pk).update(judge_kind="simulated")
+    campaign = make_campaign(annotator_type="simulated", description="A small | thing")
+    Campaign.objects.filter(pk=campaign.pk).update(annotator_type="simulated")
     campaign.refresh_from_db()
     sheet = parts(built(campaign))["datasheet.md"].decode()
     assert "**Simulated.**" in sheet

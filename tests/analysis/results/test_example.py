@@ -107,7 +107,7 @@ def test_an_interrupted_job_continues_with_the_same_annotators(created, monkeypa
     jobs.run_job(job.pk)
     created.refresh_from_db()
     assert created.state == "closed"
-    assert created.memberships.filter(judge_kind="simulated").count() == 6
+    assert created.memberships.filter(annotator_type="simulated").count() == 6
     assert Question.objects.count() == 1
 
 
@@ -117,7 +117,7 @@ def test_only_its_managers_find_the_example(created, django_user_model):
     )
     assert example.find_example(manager) == created
     assert example.find_example(annotator) is None
-    Campaign.objects.filter(pk=created.pk).update(judge_kind="human")
+    Campaign.objects.filter(pk=created.pk).update(annotator_type="human")
     assert example.find_example(manager) is None, "a campaign of people that has the same slug"
 
 

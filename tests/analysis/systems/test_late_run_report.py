@@ -43,7 +43,7 @@ def asked(collection, **options):
 def test_the_report_has_the_numbers_of_the_command_and_says_what_they_mean(
     collection, client, tmp_path
 ):
-    report = asked(collection, late="sys.3", against="sys.1", judge=5)
+    report = asked(collection, unpooled_run="sys.3", against="sys.1", judge=5)
     assert work_off(report.job).state == "done", report.job.message
     report.refresh_from_db()
     client.force_login(collection.managers.get())
@@ -99,6 +99,6 @@ def test_the_first_run_is_the_late_one_unless_another_is_named(collection):
 
 def test_what_names_no_late_run_is_refused(collection):
     with pytest.raises(Refused, match=r"the unpooled run sys\.9 is not among the selected runs"):
-        asked(collection, late="sys.9")
+        asked(collection, unpooled_run="sys.9")
     with pytest.raises(Refused, match=r"sys\.3 must be another one of the selected runs"):
-        asked(collection, late="sys.3", against="sys.3")
+        asked(collection, unpooled_run="sys.3", against="sys.3")

@@ -83,7 +83,7 @@ ASKED: list[tuple[str, int, list[str], dict[str, Any]]] = [
     ),
     ("stability", 4, [CAMPAIGN], {"element": "topics", "pairs": 3, "measures": "AP"}),
     ("reusability", 5, ["judged, old"], {"depth": 3, "by_group": True, "measures": "AP"}),
-    ("unjudged", 5, ["judged, old"], {"late": "sys.3", "against": "sys.1", "judge": 5}),
+    ("unjudged", 5, ["judged, old"], {"unpooled_run": "sys.3", "against": "sys.1", "judge": 5}),
 ]
 
 

@@ -66,7 +66,7 @@ def judged(campaign: Campaign, grade: int = 1) -> list[tuple[str, str]]:
 def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_it_closes_the_report(
     collection, client
 ):
-    report = finished(asked(collection, late="sys.3"))
+    report = finished(asked(collection, unpooled_run="sys.3"))
     order = [(topic, document) for topic, document, _ in report.result["order"]]
     assert len(order) == report.result["unjudged"]["total"] > 20
     client.force_login(collection.managers.get())
@@ -111,7 +111,7 @@ def test_one_click_makes_the_campaign_of_exactly_these_pairs_in_that_order_and_i
 def test_the_report_that_follows_is_its_command_on_the_files_of_its_archive(
     collection, client, tmp_path
 ):
-    report = finished(asked(collection, late="sys.3", judge=6))
+    report = finished(asked(collection, unpooled_run="sys.3", judge=6))
     campaign = top_ups.create_top_up(report, None, user=collection.managers.get())
     assert campaign.n_pairs == 6, "as many as the report speaks of"
     judged(opened(campaign), 2)
@@ -142,7 +142,7 @@ def test_the_report_that_follows_is_its_command_on_the_files_of_its_archive(
 
 
 def test_the_api_makes_it_once_and_only_for_who_may_make_campaigns(collection, client):
-    report = finished(asked(collection, late="sys.3"))
+    report = finished(asked(collection, unpooled_run="sys.3"))
     path = f"/api/v1/reports/{report.pk}/top-up"
     helper = make_user("helper")
     collection.managers.add(helper)
@@ -166,7 +166,11 @@ def test_it_judges_as_the_campaign_whose_labels_were_reported(collection):
     from analysis.systems import reports
     from analysis.systems.kinds import KINDS
 
-    parameters = {"runs": runs, "qrels": ["campaign:graded:majority"], "options": {"late": "sys.3"}}
+    parameters = {
+        "runs": runs,
+        "qrels": ["campaign:graded:majority"],
+        "options": {"unpooled_run": "sys.3"},
+    }
     report = finished(
         reports.request_report(
             KINDS["unjudged"],
@@ -188,7 +192,7 @@ def test_it_judges_as_the_campaign_whose_labels_were_reported(collection):
 
 
 def test_pairs_without_text_are_fetched_and_what_cannot_be_judged_is_not_waited_for(collection):
-    report = finished(asked(collection, late="sys.3"))
+    report = finished(asked(collection, unpooled_run="sys.3"))
     first = report.result["order"][0]
     Document.objects.filter(collection=collection, docno=first[1]).delete()
     campaign = top_ups.create_top_up(report, 3, user=collection.managers.get())
@@ -202,7 +206,7 @@ def test_pairs_without_text_are_fetched_and_what_cannot_be_judged_is_not_waited_
 
 
 def test_what_has_left_the_collection_is_refused_in_words(collection):
-    report = finished(asked(collection, late="sys.3"))
+    report = finished(asked(collection, unpooled_run="sys.3"))
     collection.topics.filter(topic_id=report.result["order"][0][0]).update(
         removed_reason="a duplicate"
     )
@@ -213,7 +217,7 @@ def test_what_has_left_the_collection_is_refused_in_words(collection):
 def test_a_top_up_waits_for_all_pairs_if_none_has_a_text(collection):
     campaign = opened(
         top_ups.create_top_up(
-            finished(asked(collection, late="sys.3")), 3, user=collection.managers.get()
+            finished(asked(collection, unpooled_run="sys.3")), 3, user=collection.managers.get()
         )
     )
     pairs = Pair.objects.filter(campaign=campaign)

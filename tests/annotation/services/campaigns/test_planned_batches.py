@@ -133,7 +133,7 @@ def test_labels_so_far_are_the_majority_the_lowest_grade_of_a_tie_and_what_a_man
     expected = [True, False, False, True, None, False]
     assert [found.get(pair.entry_id) for pair in pairs[:6]] == expected
     assert len(found) == 5
-    Membership.objects.filter(pk=members[0].pk).update(judge_kind="llm")
+    Membership.objects.filter(pk=members[0].pk).update(annotator_type="llm")
     assert pairs[0].entry_id not in planned_batches.get_current_labels(pool), (
         "an LLM judge's labels are a layer of their own"
     )

@@ -199,7 +199,7 @@ def test_the_servers_clock_bounds_the_pages():
 
 def test_the_times_of_simulated_annotators_are_taken_as_given():
     campaign, _ = only_pair()
-    ada, now = make_annotator(campaign, judge_kind="simulated"), timezone.now()
+    ada, now = make_annotator(campaign, annotator_type="simulated"), timezone.now()
     row = submit(
         ada, scheduling.claim_pair(ada, now=now), 1, now=now, active_ms=48_000, wall_ms=50_000
     ).judgement

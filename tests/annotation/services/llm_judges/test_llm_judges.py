@@ -104,7 +104,7 @@ def test_every_pair_is_asked_k_times_and_none_of_it_reaches_people(
         [row.grade for row in make_labels(campaign, LabelChoices(min_judgements=1)).rows],
     )
     assert Judgement.objects.count() == 1
-    assert campaign.memberships.filter(judge_kind="llm").count() == 0
+    assert campaign.memberships.filter(annotator_type="llm").count() == 0
     prompt = replay.seen[0]["messages"][1]["content"]
     assert "Judge the text." in prompt
     assert all(str(grade["name"]) in prompt for grade in campaign.scale)
@@ -437,7 +437,7 @@ def test_no_endpoint_but_those_of_the_operator(campaign: Campaign, settings: Any
 
 
 def test_a_member_that_is_an_llm_judge_claims_nothing(campaign: Campaign) -> None:
-    llm_judge = make_annotator(campaign, judge_kind="llm")
+    llm_judge = make_annotator(campaign, annotator_type="llm")
     with pytest.raises(AnswerRefused, match="can't be assigned pairs"):
         scheduling.claim_pair(llm_judge)
     assert not Pair.objects.exclude(held=0).exists()

@@ -14,7 +14,7 @@ from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.judging import scheduling, submission
 from annotation.services.judging.submission import Answer
 from annotation.services.people import exclusion
-from assay.labels.judges import JudgeKind
+from assay.labels.annotator_types import AnnotatorType
 from tests.builders import judge, judge_pair, make_annotator, make_campaign, submit
 
 pytestmark = pytest.mark.django_db
@@ -165,8 +165,8 @@ def test_judgements_of_an_llm_judge_count_again_also_where_people_have_filled_th
     judge_member, bob = make_annotator(campaign), make_annotator(campaign)
     pair = judge(judge_member, 1).pair
     exclusion.exclude_annotator(judge_member, reason="another model", actor=None)
-    judge_member.judge_kind = JudgeKind.LLM
-    judge_member.save(update_fields=["judge_kind"])
+    judge_member.annotator_type = AnnotatorType.LLM
+    judge_member.save(update_fields=["annotator_type"])
     judge(bob, 2)
     outcome = exclusion.include_annotator(judge_member, actor=None)
     assert (outcome.counted, outcome.extra) == (1, 0)
