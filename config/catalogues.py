@@ -83,6 +83,7 @@ ANNOTATOR_PATHS = {
         for name in (
             "account_mails",
             "accounts",
+            "guests",
             "messages",
             "participation",
             "attempts",
@@ -95,6 +96,7 @@ ANNOTATOR_PATHS = {
     ),
     *(
         "annotation/views/account.py",
+        "annotation/views/guests.py",
         "annotation/views/single_sign_on.py",
         "annotation/views/people.py",
         "annotation/api/judging.py",

@@ -28,6 +28,7 @@ from annotation.models import (
     AuditEvent,
     Campaign,
     Feedback,
+    GuestPanel,
     GuidelineVersion,
     Invitation,
     Judgement,
@@ -158,6 +159,7 @@ def fill(world: World) -> None:
     )
     GuidelineVersion.objects.update(note=SHORT)
     Membership.objects.update(note=LONG, status_reason=LONG)
+    GuestPanel.objects.update(name=SHORT[:60])
     Invitation.objects.update(name=SHORT, email=f"{SHORT}@example.org")
     Pair.objects.filter(pk=pair.pk).update(
         kind="gold",

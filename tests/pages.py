@@ -49,6 +49,8 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "sign-in-link-use bad": ("anonymous", "/sign-in/link/MQ/none", 410),
     "join-code": ("anonymous", "/join", 200),
     "join": ("anonymous", "/join/{token}", 200),
+    "join guest": ("anonymous", "/join/{panel}?PROLIFIC_PID=5f0a", 200),
+    "join guest bad": ("anonymous", "/join/{panel}", 400),
     "join bad": ("anonymous", "/join/no-such-invitation", 410),
     "home annotator": ("annotator", "/", 200),
     "home manager": ("manager", "/", 200),
@@ -89,6 +91,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "campaign-remind": ("manager", CAMPAIGN + "remind", 200),
     "campaign-readers": ("manager", CAMPAIGN + "readers/", 200),
     "campaign-webhooks": ("manager", CAMPAIGN + "webhooks/", 200),
+    "campaign-panel": ("manager", CAMPAIGN + "panel/", 200),
     "campaign-results": ("manager", CAMPAIGN + "results/", 200),
     **{
         f"campaign-results-part {part}": ("manager", f"{CAMPAIGN}results/{part}/", 200)
@@ -214,7 +217,7 @@ def prepare(n_judgements: int = 260) -> None:
     from annotation.services.campaigns import campaign_creation, lifecycle
     from annotation.services.campaigns.pairs import set_pair_kind
     from annotation.services.llm_judges import judges
-    from annotation.services.people import accounts, results_links
+    from annotation.services.people import accounts, guests, results_links
     from pooling.models import Job
     from pooling.platform import jobs
     from pooling.services import pool_extension, pool_preview, uploads
@@ -362,6 +365,11 @@ def prepare(n_judgements: int = 260) -> None:
             campaign, name="Steering group", days=30, actor=manager
         ),
         "token": accounts.create_invitation(campaign=campaign, actor=manager).token,
+        "panel": guests.save_panel(
+            campaign,
+            {"places": 20, "judgements": 25, "reward": 3, "min_hourly_pay": 9},
+            actor=manager,
+        ).token,
         "pseudonym": members[-1].pseudonym,
         "exclusion": exclusion.pk,
         "pair": disputed.pk,

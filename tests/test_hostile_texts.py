@@ -61,6 +61,12 @@ OWN = {
     "annotation.Membership": {"pseudonym", "topic_rows"},
     "annotation.Invitation": {"token", "code"},
     "annotation.ResultsLink": {"digest"},
+    "annotation.GuestPanel": {
+        *("token", "done_code", "failed_code", "declined_code", "full_code", "return_address"),
+        *("participant_parameter", "submission_parameter", "secret"),
+    },
+    "annotation.Guest": {"participant", "submission"},
+    "annotation.PanelEvent": {"event_id"},
     "annotation.Lease": {"why"},
     "annotation.Judgement": {"cannot_reason", "spans", "device"},
     "annotation.LlmJudge": {"key_variable", "parameters", "limits", "digest"},

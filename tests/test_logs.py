@@ -177,7 +177,7 @@ def test_no_text_no_query_and_no_links_secret_is_written_whatever_is_asked_and_w
     for address in links.values():
         client = Client(raise_request_exception=False)
         with connection.execute_wrapper(away):
-            assert client.get(f"{address}?zq").status_code == 503
+            assert client.get(f"{address}?zq").status_code in (405, 503)
         assert Client(enforce_csrf_checks=True).post(address).status_code in (403, 405)
         assert client.get(f"{address.rstrip('/')}x/y/z").status_code == 404
         with override_settings(SECURE_SSL_REDIRECT=True):

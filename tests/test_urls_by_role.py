@@ -42,7 +42,7 @@ from annotation.services.campaigns import lifecycle
 from annotation.services.judging import questions, scheduling
 from annotation.services.llm_judges import judges
 from annotation.services.people import accounts as people
-from annotation.services.people import results_links, tokens
+from annotation.services.people import guests, results_links, tokens
 from pooling.models import Collection, Job
 from pooling.services import pool_extension, pool_preview, pools
 from pooling.services.collections import create_collection
@@ -84,6 +84,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "language": ("post", "302 302 302 302 302"),
     "join-code": ("get", OPEN),
     "join": ("get", "200 200 302 302 200"),
+    "panel-events": ("post", "403 403 403 403 403"),  # without a signature
     "account": ("get", SIGNED_IN),
     "accounts": ("get", "302 403 403 403 200"),
     "installation": ("get", "302 403 403 403 200"),
@@ -140,6 +141,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-questions": ("get", CAMPAIGN),
     "campaign-readers": ("get", CAMPAIGN),
     "campaign-webhooks": ("get", CAMPAIGN),
+    "campaign-panel": ("get", CAMPAIGN),
     "campaign-results": ("get", CAMPAIGN),
     "campaign-results-part": ("get", CAMPAIGN),
     "campaign-results-report": ("get", CAMPAIGN),
@@ -517,6 +519,9 @@ def make_world(brought: Brought | None = None) -> World:
     tables = KINDS[report.kind].tables(ordered_result(report) or {})
     picture = next(name for name in report.files if name.endswith(".svg"))
     identifier, token = people.sign_in_path(make_user("forgetful")).split("/")
+    panel = guests.save_panel(
+        campaign, {"name": say("Panel"), "places": 5, "judgements": 5}, actor=manager
+    )
     results = results_links.create_results_link(
         campaign, name=say("steering group"), days=7, actor=manager
     )
@@ -611,6 +616,7 @@ def make_world(brought: Brought | None = None) -> World:
             "collection-report-new": {"kind": "evaluate"},
             "sign-in-link-use": {"identifier": identifier, "token": token},
             "join": {"token": invitation.token},
+            "panel-events": {"token": panel.token},
             "campaign-step": {"key": "rules"},
             "campaign-results-part": {"part": "agreement"},
             "campaign-results-report": {"pk": report.pk},

@@ -121,7 +121,7 @@ def list_annotators(
     live = live or get_snapshot(campaign)
     members = list(
         campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
-        .select_related("user")
+        .select_related("user", "guest")
         .order_by("pseudonym")
     )
     names = campaign.grades.names
@@ -153,7 +153,7 @@ def find_annotator(campaign: Campaign, pseudonym: str) -> AnnotatorSummary | Non
     live = get_snapshot(campaign)
     member = (
         campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pseudonym=pseudonym)
-        .select_related("user")
+        .select_related("user", "guest")
         .first()
     )
     if member is None:

@@ -46,13 +46,14 @@ SORT_KEYS: dict[str, Callable[[AnnotatorSummary], Any]] = {
     "gold": lambda p: p.gold.share if p.gold else None,
     "last": lambda p: p.last,
 }
-FLAGGED = "flagged"
+FLAGGED, GUESTS = "flagged", "guests"
 PER_PAGE = 20
 PEOPLE_FILTERS = [
     (FLAGGED, gettext_lazy("with flags")),
     ("active", gettext_lazy("active")),
     ("paused", gettext_lazy("paused")),
     ("excluded", gettext_lazy("excluded")),
+    (GUESTS, gettext_lazy("guests")),
 ]
 
 
@@ -105,7 +106,9 @@ def build_rows(people: Sequence[AnnotatorSummary]) -> list[AnnotatorListRow]:
 
 
 def matches_filter(person: AnnotatorSummary, which: str) -> bool:
-    """Return whether the annotator matches the filter. which: one of WHICH."""
+    """Return whether the annotator matches the filter. which: one of PEOPLE_FILTERS."""
+    if which == GUESTS:
+        return person.membership.is_guest
     return bool(person.flags) if which == FLAGGED else person.membership.status == which
 
 
@@ -124,8 +127,11 @@ def searchable_text(person: AnnotatorSummary) -> str:
 
 
 def account_name(member: Membership) -> str:
-    """Return the name of the member's account. Only managers may see it."""
-    return member.user.get_full_name() or member.user.get_username()
+    """Return the name of the member's account, or "guest" if it was created for a guest. Only
+    managers may see it."""
+    return (
+        _("guest") if member.is_guest else member.user.get_full_name() or member.user.get_username()
+    )
 
 
 def build_row(person: AnnotatorSummary, part: int | None) -> AnnotatorListRow:

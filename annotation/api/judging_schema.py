@@ -6,7 +6,7 @@ from __future__ import annotations
 from rest_framework import serializers
 
 from annotation.core.scale import SHAPES
-from annotation.models import Campaign, Judgement, Lease
+from annotation.models import Campaign, GuestOutcome, Judgement, Lease
 from annotation.services.judging.submission import CANNOT_JUDGE_REASONS
 from pooling.models import Collection
 
@@ -105,6 +105,15 @@ class SituationSerializer(serializers.Serializer):
         required=False,
         allow_blank=True,
         help_text="address shown at the end; with the same states as completion_code",
+    )
+    panel = serializers.CharField(
+        required=False,
+        help_text="name of the panel that a guest came from; with the end of the guest's participation",
+    )
+    outcome = serializers.ChoiceField(
+        required=False,
+        choices=list(GuestOutcome),
+        help_text="how the guest's participation ended; with panel",
     )
     thanks_html = serializers.CharField(
         required=False,

@@ -36,6 +36,7 @@ class AuditAction(StrEnum):
     WITHDREW_AN_INVITATION = "withdrew an invitation"
     CREATED_A_RESULTS_LINK = "created a results link"
     REVOKED_A_RESULTS_LINK = "revoked a results link"
+    CHANGED_THE_PANEL = "changed the panel"
     JOINED = "joined"
     CONSENTED = "consented"
     PASSED_THE_QUALIFICATION = "passed the qualification test"

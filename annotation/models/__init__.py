@@ -1,4 +1,4 @@
-"""Campaigns, members, leases, judgements, and decisions of managers."""
+"""Campaigns, members, guests, leases, judgements, and decisions of managers."""
 
 from annotation.models.accounts import (
     EVERY_SCOPE,
@@ -16,6 +16,7 @@ from annotation.models.campaigns import (
     completion_code,
     default_scale,
 )
+from annotation.models.guests import Guest, GuestOutcome, GuestPanel, PanelEvent
 from annotation.models.judgements import Judgement, Lease, Pair, Question, Skip
 from annotation.models.llm_judges import LlmJudge, LlmLabel
 from annotation.models.members import (
@@ -35,6 +36,9 @@ __all__ = [
     "AuditEvent",
     "Campaign",
     "Feedback",
+    "Guest",
+    "GuestOutcome",
+    "GuestPanel",
     "GuidelineVersion",
     "InstitutionAccount",
     "Invitation",
@@ -46,6 +50,7 @@ __all__ = [
     "Message",
     "OpenSession",
     "Pair",
+    "PanelEvent",
     "Profile",
     "Question",
     "ResultsLink",

@@ -122,6 +122,11 @@ class Membership(models.Model):
         return self.annotator_type == AnnotatorType.HUMAN
 
     @property
+    def is_guest(self) -> bool:
+        """Whether the member came from a panel (with `guest` loaded, without a query)."""
+        return hasattr(self, "guest")
+
+    @property
     def goal(self) -> int | None:
         """The annotator's own target or else the campaign's (with `campaign` loaded), None without
         a target."""

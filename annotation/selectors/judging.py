@@ -20,8 +20,18 @@ from django.utils.translation import ngettext
 
 from annotation.core import document_display, scheduling
 from annotation.markup import markdown
-from annotation.models import Campaign, Judgement, Lease, Membership, Pair, Profile, Skip
+from annotation.models import (
+    Campaign,
+    GuestOutcome,
+    Judgement,
+    Lease,
+    Membership,
+    Pair,
+    Profile,
+    Skip,
+)
 from annotation.selectors import qualification
+from annotation.selectors.guests import get_panel
 from annotation.selectors.guidelines import (
     get_newest_guideline,
     must_read_guidelines,
@@ -139,14 +149,19 @@ def get_situation(
     if annotator.status == Membership.Status.PAUSED:
         if annotator.status_reason == FAILED_QUALIFICATION:
             result = qualification.get_score(annotator)
-            message = _(
-                "You got %(right)s of %(total)s test answers right. You need %(needed)s. Your manager has been informed and can let you try again."
+            ending = guest_details(annotator, GuestOutcome.FAILED)
+            message = (
+                _("You got %(right)s of %(total)s test answers right. You need %(needed)s.")
+                if ending
+                else _(
+                    "You got %(right)s of %(total)s test answers right. You need %(needed)s. Your manager has been informed and can let you try again."
+                )
             ) % {
                 "right": result.right,
                 "total": result.total,
                 "needed": qualification.required_correct(campaign, result.total),
             }
-            return say("paused", message, reason=message, who="person")
+            return say("paused", message, reason=message, who="person", **ending)
         return say(
             "paused",
             _("Your judging is paused."),
@@ -196,11 +211,12 @@ def get_situation(
             "You reached %(n)s judgements. Thank you.",
             own.target,
         )
+        ending = completion_details(annotator)
         return say(
             "target_reached",
             reached % {"n": f"{own.target:,}"},
-            may_continue=may_continue,
-            **completion_details(campaign),
+            may_continue=may_continue and "panel" not in ending,
+            **ending,
         )
     if own.daily_limit is not None and own.today >= own.daily_limit:
         return say(
@@ -259,7 +275,7 @@ def state_without_pairs(annotator: Membership, now: datetime) -> tuple[str, str,
         return (
             "done",
             " ".join(part for part in (nothing, later, _("Thank you.")) if part),
-            completion_details(annotator.campaign),
+            completion_details(annotator),
         )
     minutes = max(1, round((figures["soonest"] - now) / timedelta(minutes=1)))
     message = _(
@@ -621,13 +637,29 @@ def check_invariants(campaign: Campaign) -> list[str]:
     return faults
 
 
-def completion_details(campaign: Campaign) -> dict[str, Any]:
-    """Return what annotators see at the end of the campaign."""
-    thanks = markdown(campaign.thanks_text) if campaign.thanks_text else ""
+def completion_details(annotator: Membership) -> dict[str, Any]:
+    """Return what annotators see at the end of the campaign. Guests who found nothing to judge see
+    the code for a full campaign."""
+    campaign = annotator.campaign
+    thanks = {"thanks_html": markdown(campaign.thanks_text) if campaign.thanks_text else ""}
+    outcome = GuestOutcome.DONE if annotator.n_judged else GuestOutcome.FULL
+    return thanks | (
+        guest_details(annotator, outcome)
+        or {"completion_code": campaign.completion_code, "completion_url": campaign.completion_url}
+    )
+
+
+def guest_details(annotator: Membership, outcome: GuestOutcome) -> dict[str, Any]:
+    """Return the panel's name and the completion code of this outcome for guests, empty for
+    annotators with an account."""
+    panel = get_panel(annotator)
+    if panel is None:
+        return {}
     return {
-        "completion_code": campaign.completion_code,
-        "completion_url": campaign.completion_url,
-        "thanks_html": thanks,
+        "panel": panel.name,
+        "outcome": outcome.value,
+        "completion_code": panel.code(outcome),
+        "completion_url": panel.return_url(outcome),
     }
 
 
@@ -650,9 +682,11 @@ def has_completed_target(annotator: Membership) -> bool:
 
 def campaign_end_details(annotator: Membership) -> dict[str, Any]:
     """Return the closing message of a campaign that has ended, with the completion code for
-    annotators who have earned it."""
-    words = completion_details(annotator.campaign)
-    return words if has_completed_target(annotator) else {"thanks_html": words["thanks_html"]}
+    annotators who have earned it. Other guests get the code for a full campaign."""
+    words = completion_details(annotator)
+    if has_completed_target(annotator):
+        return words
+    return {"thanks_html": words["thanks_html"], **guest_details(annotator, GuestOutcome.FULL)}
 
 
 def get_skipped_pairs(annotator: Membership) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 from annotation.models import Campaign, Membership
 
 FAILED_QUALIFICATION = "failed the qualification test"
+SUBMISSION_ENDED = "submission ended at the panel"
 TOO_FAST = "too-fast judgements: "
 """The code of a pause for too fast judgements, before the number."""
 
@@ -28,6 +29,10 @@ def format_status_reason(reason: str) -> str:
     if reason == FAILED_QUALIFICATION:
         return _(
             "You did not pass the qualification test. Your manager can let you try again or admit you anyway."
+        )
+    if reason == SUBMISSION_ENDED:
+        return _(
+            "Your submission has ended, because you returned it or ran out of time. Your judgements are kept."
         )
     if (n := parse_too_fast(reason)) is None:
         return reason

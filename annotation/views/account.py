@@ -6,6 +6,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
@@ -18,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotation.forms import AccountForm, AccountOwner, PasswordForm, TokenForm
 from annotation.languages import SESSION_KEY, request_language
-from annotation.models import ApiTokenRow, InstitutionAccount, OpenSession, Profile
+from annotation.models import ApiTokenRow, Guest, InstitutionAccount, OpenSession, Profile
 from annotation.permissions import is_manager
 from annotation.services.people import account_mails, accounts, sessions, tokens
 from pooling import tasks
@@ -32,6 +33,8 @@ from pooling.platform.requests import parse_row_id
 @require_http_methods(["GET", "HEAD", "POST"])
 def account(request: SignedInRequest) -> HttpResponse:
     user, profile = request.user, accounts.get_profile(request.user)
+    if Guest.objects.filter(membership__user=user).exists():
+        raise PermissionDenied(_("Participants of a panel have no account settings."))
     action = request.POST.get("action", "")
     initial = {
         "email": user.email,

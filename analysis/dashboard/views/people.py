@@ -20,6 +20,7 @@ from analysis.dashboard.annotators import (
 )
 from analysis.dashboard.disagreement_lists import annotator_differences_page
 from analysis.dashboard.disagreements import annotator_differences, complete_differences
+from analysis.dashboard.guest_pay import get_guest_pay
 from analysis.dashboard.people_list import (
     account_name,
     annotator_list_page,
@@ -27,7 +28,7 @@ from analysis.dashboard.people_list import (
     review_key,
 )
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
-from annotation.models import Campaign, Membership
+from annotation.models import Campaign, GuestPanel, Membership
 from annotation.permissions import get_managed_campaign
 from annotation.selectors.annotator_quotas import annotator_quotas
 from assay.campaigns.flags import sort_flags
@@ -60,9 +61,12 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
     chosen = request.GET.get("annotator", "")
     person = next((one for one in everybody if one.membership.pseudonym == chosen), None)
     to_review = [one for one in sorted(everybody, key=review_key) if needs_review(one)]
+    panel = GuestPanel.objects.filter(campaign=campaign).first()
     context = {
         "campaign": campaign,
         "tab": "people",
+        "panel": panel,
+        "pay": get_guest_pay(panel, everybody) if panel else None,
         "may_invite": True,
         "as_of": live.as_of,
         "list": listed,

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from annotation.models import Campaign, Judgement, Lease, LlmJudge, LlmLabel, Pair, Skip
 from annotation.services.errors import CampaignError
+from annotation.services.judging.slots import BATCH
 from pooling import hooks
 from pooling.models import Job
 
@@ -28,7 +29,7 @@ def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
     """Delete a campaign with its memberships, judgements, reports and releases. Returns the number
     of judgements.
 
-    Collection, pool and accounts are kept. Raises CampaignError while the campaign is open or
+    Collection, pool and accounts other than those of guests are kept. Raises CampaignError while the campaign is open or
     paused, because answers may still arrive. The audit log is deleted with the campaign, and the
     log records the user who deleted it.
     """
@@ -47,7 +48,11 @@ def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
         jobs.exclude(state=Job.State.RUNNING).delete()
         n = count_judgements(campaign)
         _delete_rows(campaign)
+        guests = User.objects.filter(memberships__guest__panel__campaign=campaign)
+        guest_ids = list(guests.values_list("pk", flat=True))
         campaign.delete()
+        for start in range(0, len(guest_ids), BATCH):
+            User.objects.filter(pk__in=guest_ids[start : start + BATCH]).delete()
         for remove in after:
             transaction.on_commit(remove)
     logger.warning(

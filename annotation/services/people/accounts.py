@@ -297,8 +297,8 @@ def add_member(
 
 
 def remove_member(membership: Membership, *, actor: User | None) -> None:
-    """Remove an annotator or viewer from the campaign and keep the account. Raises CampaignError
-    for managers and for annotators who have judged."""
+    """Remove an annotator or viewer from the campaign and keep the account, except that of a guest.
+    Raises CampaignError for managers and for annotators who have judged."""
     with transaction.atomic():
         member = (
             Membership.objects.select_for_update().select_related("campaign").get(pk=membership.pk)
@@ -321,7 +321,7 @@ def remove_member(membership: Membership, *, actor: User | None) -> None:
             AuditAction.REMOVED_A_VIEWER if viewer else AuditAction.REMOVED_AN_ANNOTATOR,
             member.pseudonym,
         )
-        member.delete()
+        (member.user if member.is_guest else member).delete()
 
 
 def next_pseudonym(campaign: Campaign, role: str) -> str:

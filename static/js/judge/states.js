@@ -120,7 +120,11 @@ const STATES = {
         ? t(
             "Your share is complete. There is more to judge if you want to continue.",
           )
-        : t("Your share is complete. You don't need to do anything more."),
+        : a.panel
+          ? t("Your share is complete. Return to {panel} to submit it.", {
+              panel: a.panel,
+            })
+          : t("Your share is complete. You don't need to do anything more."),
     ],
     actions: [
       ...(a.may_continue
@@ -220,11 +224,6 @@ const STATES = {
       { label: t("I do not agree"), action: "leave" },
     ],
   }),
-  not_qualified: (a) => ({
-    title: t("Qualification test finished"),
-    text: [a.message || t("A manager will review your answers.")],
-    actions: [{ label: t("Open the guidelines"), action: "guidelines" }, HOME],
-  }),
   // States of the page itself.
   card: ({ topic, left_in_topic: left }) => ({
     title: topic.text,
@@ -298,6 +297,24 @@ const STATES = {
   }),
 };
 
+// Ends of a guest's participation other than that of all annotators.
+const GUEST_ENDS = {
+  failed: (a) => ({
+    title: t("Qualification test finished"),
+    text: [a.message],
+    actions: [{ label: t("Open the guidelines"), action: "guidelines" }],
+  }),
+  full: () => ({
+    title: t("This study is full"),
+    text: [
+      t(
+        "No more judgements are needed at the moment. Thank you for your interest.",
+      ),
+    ],
+    actions: [],
+  }),
+};
+
 export const knows = (state) => state in STATES;
 
 /**
@@ -313,7 +330,7 @@ export function drawState(panel, state, answer, context) {
     actions,
     html,
     thanks,
-  } = STATES[state](answer ?? {}, context);
+  } = (GUEST_ENDS[answer?.outcome] ?? STATES[state])(answer ?? {}, context);
   panel.dataset.state = state;
   if (context.noTopic) {
     byId("query-label").textContent = t("Campaign");
@@ -324,21 +341,24 @@ export function drawState(panel, state, answer, context) {
     make("h2", { tabindex: "-1", id: "panel-title", dir: "auto" }, title),
     ...parts,
     ...(answer?.message &&
-    !["paused", "excluded", "refused", "not_qualified"].includes(state) &&
+    !["paused", "excluded", "refused"].includes(state) &&
     context.showMessage
       ? [make("p", {}, answer.message)]
       : []),
     ...text.map((line) => make("p", {}, line)),
   );
   if (html) panel.append(trusted(html));
-  if (thanks) panel.append(...thankYou(answer));
+  if (thanks || answer?.panel) panel.append(...thankYou(answer));
+  const offered = answer?.panel
+    ? actions.filter(({ action }) => action !== "leave")
+    : actions;
   panel.append(
     make(
       "div.button-row",
       {},
-      ...actions.map(({ label, key, action, primary }) =>
+      ...offered.map(({ label, key, action, primary }) =>
         make(
-          `button.button${primary ? ".primary" : ""}`,
+          `button.button${primary && !answer?.panel ? ".primary" : ""}`,
           { type: "button", dataset: { action } },
           label,
           key ? make("kbd", {}, keyLabel(key)) : null,

@@ -11,13 +11,14 @@ const SCORES = [
   ["DONT_LIKE_IT", t("Don't like it")],
 ];
 
-/** Returns the campaign's thanks, the completion code and the link back. */
+/** Returns the campaign's thanks, the completion code and the link back, for guests to their panel. */
 export function thankYou(answer) {
   const parts = [];
   const {
     thanks_html: html,
     completion_code: code,
     completion_url: url,
+    panel,
   } = answer ?? {};
   if (html) parts.push(trusted(html));
   if (code) {
@@ -51,9 +52,11 @@ export function thankYou(answer) {
         "p",
         {},
         make(
-          "a",
+          panel ? "a.button.primary" : "a",
           { href: url, rel: "noopener noreferrer" },
-          t("Return to the site you came from"),
+          panel
+            ? t("Return to {panel}", { panel })
+            : t("Return to the site you came from"),
         ),
       ),
     );
