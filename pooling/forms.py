@@ -87,6 +87,7 @@ class UploadForm(forms.Form):
     qrels_kind = forms.ChoiceField(choices=Qrels.Kind, required=False)
     click_model = forms.ChoiceField(choices=CLICK_MODEL_CHOICES, required=False)
     thresholds = forms.CharField(max_length=200, required=False)
+    min_dwell = forms.FloatField(min_value=0, max_value=86_400, required=False)
 
     def clean_thresholds(self) -> list[float]:
         rates = parse_rates(self.cleaned_data["thresholds"])
@@ -109,7 +110,7 @@ class UploadForm(forms.Form):
             )
         elif kind == Upload.Kind.QRELS:
             chosen = {"name": data["name"], "kind": data["qrels_kind"], "lenient": data["lenient"]}
-            chosen |= {"click_model": data["click_model"], "thresholds": data["thresholds"]}
+            chosen |= {name: data[name] for name in ("click_model", "thresholds", "min_dwell")}
         elif kind == Upload.Kind.SET:
             chosen = {"name": data["name"]}
         else:

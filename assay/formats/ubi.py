@@ -307,8 +307,11 @@ def find_packed_ubi(path: str | os.PathLike[str]) -> tuple[str, str] | None:
     )
 
 
-def read_packed_ubi(path: str | os.PathLike[str], *, max_bytes: int | None = None) -> ClickCounts:
-    """Read the counts of a zip archive that `find_packed_ubi` recognises."""
+def read_packed_ubi(
+    path: str | os.PathLike[str], *, min_dwell: float = 0.0, max_bytes: int | None = None
+) -> ClickCounts:
+    """Read the counts of a zip archive that `find_packed_ubi` recognises. min_dwell: as for
+    `read_ubi`."""
     names = find_packed_ubi(path)
     if names is None:
         raise ValueError(f"{path} does not contain UBI events and queries")
@@ -322,6 +325,7 @@ def read_packed_ubi(path: str | os.PathLike[str], *, max_bytes: int | None = Non
             return read_ubi(
                 events,  # type: ignore[arg-type]
                 queries=queries,  # type: ignore[arg-type]
+                min_dwell=min_dwell,
                 name=names[0],
                 queries_name=names[1],
                 max_bytes=max_bytes,

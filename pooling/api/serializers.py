@@ -130,6 +130,12 @@ class NewUploadSerializer(StrictSerializer):
         required=False,
         help_text="click log, except with raw: ascending estimates above which the grade is 2, 3, ...",
     )
+    min_dwell = serializers.FloatField(
+        required=False,
+        min_value=0,
+        max_value=86_400,
+        help_text="UBI events: minimum dwell time in seconds for a click to count",
+    )
 
     OPTIONS = {
         Upload.Kind.RUN: (
@@ -141,7 +147,14 @@ class NewUploadSerializer(StrictSerializer):
             "submitted_on",
             "baseline",
         ),
-        Upload.Kind.QRELS: ("name", "qrels_kind", "lenient", "click_model", "thresholds"),
+        Upload.Kind.QRELS: (
+            "name",
+            "qrels_kind",
+            "lenient",
+            "click_model",
+            "thresholds",
+            "min_dwell",
+        ),
         Upload.Kind.SET: ("name",),
     }
 

@@ -101,22 +101,40 @@ def _read_grades(
 ) -> tuple[QrelsColumns, bool, bool]:
     """Return (grades, whether they are from a click log, whether their topics are query texts)."""
     path, most = upload.file.path, settings.MAX_UNPACKED_BYTES
+    dwell = float(options.get("min_dwell") or 0)
     if find_packed_clicks(path):
+        _refuse_dwell(dwell)
         counts = read_packed_clicks(path, max_bytes=most)
         return _make_click_labels(counts, name, options), True, False
     if find_packed_ubi(path):
-        return _make_click_labels(read_packed_ubi(path, max_bytes=most), name, options), True, True
+        counts = read_packed_ubi(path, min_dwell=dwell, max_bytes=most)
+        return _make_click_labels(counts, name, options), True, True
     head = PeekableStream(path, name=upload.name).head
     is_ubi = bool(detect_ubi(head.decode("utf-8", "replace")))
     is_log = is_ubi or detect_kind(path, name=upload.name, max_bytes=most) == FileKind.CLICKS
+    if not is_ubi:
+        _refuse_dwell(dwell)
     with uploads.open_upload(upload, work) as feed:
         if is_log:
-            read = read_ubi if is_ubi else read_clicks
-            counts = read(feed, name=upload.name, max_bytes=most)
+            counts = (
+                read_ubi(feed, min_dwell=dwell, name=upload.name, max_bytes=most)
+                if is_ubi
+                else read_clicks(feed, name=upload.name, max_bytes=most)
+            )
             return _make_click_labels(counts, name, options), True, is_ubi
         if detect_query_form(head) == "ratings":
             return read_ratings(feed, name=name), False, True
         return read_qrels(feed, name=name, lenient=bool(options.get("lenient"))), False, False
+
+
+def _refuse_dwell(min_dwell: float) -> None:
+    if min_dwell:
+        raise Refused(
+            _(
+                "the file does not contain UBI events, so it has no dwell times; leave the minimum "
+                "dwell time empty"
+            )
+        )
 
 
 def _make_click_labels(counts: ClickCounts, name: str, options: dict[str, Any]) -> QrelsColumns:

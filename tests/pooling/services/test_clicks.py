@@ -160,6 +160,43 @@ def test_ubi_events_with_query_texts_need_no_other_file(collection, manager):
     assert load_grades(collection.qrels.get()).topics == ["7"]
 
 
+def dwelt(document: str, seconds: float) -> str:
+    event = json.loads(ubi("click", document, 2))
+    event["event_attributes"]["dwell_time"] = seconds
+    return json.dumps(event)
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize(("min_dwell", "b"), [("", 3), ("29.5", 3), ("31", 0)])
+def test_clicks_with_less_than_the_minimum_dwell_time_do_not_count(
+    client, collection, manager, is_packed, min_dwell, b
+):
+    """The only click, on b, has a dwell time of 30 seconds."""
+    Topic.objects.create(collection=collection, topic_id="7", text="red shoes", position=0)
+    events = "\n".join([*EVENTS.splitlines()[:2], dwelt("b", 30)])
+    query = {"query_id": "s1", "user_query": "red shoes"}
+    if is_packed:
+        data = packed(events=events, queries=json.dumps(query))
+    else:
+        data = events.replace('"query_id"', '"user_query": "red shoes", "query_id"').encode()
+    client.force_login(manager)
+    fields = {"kind": "qrels", "click_model": "dctr", "min_dwell": min_dwell, "mode": "import"}
+    send(client, collection, data, name="log.zip" if is_packed else "log.json", **fields)
+    job = run(Job.objects.get())
+    assert job.state == Job.State.DONE, job.message
+    assert labels(collection) == {"a": 0, "b": b}
+
+
+def test_a_minimum_dwell_time_for_a_log_without_dwell_times_is_refused(client, collection, manager):
+    client.force_login(manager)
+    assert send(client, collection, b"x", kind="qrels", min_dwell="-1").status_code == 400
+    send(client, collection, LOG.encode(), name="log.tsv", kind="qrels", min_dwell="5")
+    job = run(Job.objects.get())
+    assert job.state == Job.State.FAILED
+    assert "does not contain UBI events" in job.message
+    assert not collection.qrels.exists()
+
+
 def test_thresholds_that_the_model_does_not_have_are_refused(client, collection, manager):
     client.force_login(manager)
     for model, status in (("coec", 201), ("dctr", 400)):
