@@ -13,6 +13,7 @@ from analysis.dashboard import (
 )
 from analysis.judgements import interim_checks
 from analysis.publishing import (
+    engines,
     import_job,
     recipe_rankings,
     recipes,

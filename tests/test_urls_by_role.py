@@ -142,6 +142,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-readers": ("get", CAMPAIGN),
     "campaign-webhooks": ("get", CAMPAIGN),
     "campaign-panel": ("get", CAMPAIGN),
+    "campaign-export-send": ("post", CAMPAIGN_POST),
     "campaign-results": ("get", CAMPAIGN),
     "campaign-results-part": ("get", CAMPAIGN),
     "campaign-results-report": ("get", CAMPAIGN),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
@@ -23,7 +24,14 @@ from analysis.judgements.campaign_sample import is_sampled
 from analysis.judgements.labels import LabelChoices, Labels, cached_labels
 from analysis.judgements.live import get_snapshot
 from analysis.models import Recipe, Release
-from analysis.publishing import exports, import_job, payment, recipe_rankings, recipes
+from analysis.publishing import (
+    engines,
+    exports,
+    import_job,
+    payment,
+    recipe_rankings,
+    recipes,
+)
 from analysis.publishing.forms import ExportOptionsForm, RecipeForm, ReleaseForm
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign
@@ -172,12 +180,17 @@ def _render_page(
         **_describe_labels(labels, len(live.pairs)),
         "main_files": _main_files(campaign, choices, query, labels),
         "groups": _group_exports(campaign, query),
+        "engine_addresses": list(settings.ENGINE_ENDPOINTS),
     }
     return render_page(request, "analysis/export.html", context, status=status)
 
 
 def _export_context(export: exports.Export, query: str) -> dict[str, object]:
-    return {"export": export, "query": f"?{query}" if query and export.heeds else ""}
+    return {
+        "export": export,
+        "query": f"?{query}" if query and export.heeds else "",
+        "sends": export.name in engines.METHODS,
+    }
 
 
 def _recipe_contexts(campaign: Campaign) -> list[dict[str, Any]]:
@@ -238,6 +251,29 @@ def file(request: HttpRequest, slug: str, name: str) -> HttpResponse | FileRespo
     return file_response(
         prepared, export.filename(campaign, form.wanted().choices), export.content_type
     )
+
+
+@login_required
+@require_POST
+def send_file(request: HttpRequest, slug: str, name: str) -> HttpResponse:
+    """Send a file to a search engine in a job, whose page shows the answer. Invalid choices show
+    the page with errors."""
+    campaign = get_managed_campaign(request, slug)
+    form = ExportOptionsForm(request.GET, campaign=campaign)
+    if not form.is_valid():
+        return _render_page(
+            request, campaign, form, RecipeForm(campaign=campaign, prefix="recipe"), status=400
+        )
+    address = request.POST.get("address", "")
+    try:
+        job = engines.request_sending(
+            campaign, name, form.choices(), address=address, user=request.user
+        )
+    except CampaignError as error:
+        messages.error(request, str(error))
+        return redirect("campaign-export", slug)
+    tasks.send(job)
+    return redirect("job", job.pk)
 
 
 @login_required

@@ -92,6 +92,7 @@ COMMAND_GROUPS = {
         "study": "study",
         "export labels": "export_labels",
         "export qrels": "export_qrels",
+        "export send": "send_labels",
         "export payment": "export_payment",
         "release export": "export_campaign",
         "release import": "import_campaign",

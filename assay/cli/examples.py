@@ -59,6 +59,7 @@ EXAMPLES = {
     "study": "comparison study.toml --output results",
     "export labels": "qrels.txt --topics topics.tsv --target opensearch --output judgments.json",
     "export qrels": "--campaign news --output qrels.txt",
+    "export send": "--campaign news --to https://search.example.org/_plugins/_search_relevance/judgments",
     "export payment": "--campaign news --rate 12.50",
     "release export": "--campaign news --output news.zip",
     "release import": "news.zip --user ada",

@@ -65,6 +65,7 @@ OPTIONS = {
     "export_judgements": "--campaign",
     "export_campaign": "--campaign",
     "export_payment": "--campaign --rate --per",
+    "send_labels": "--campaign --to --target",
 }
 DEFAULTS: dict[str, dict[str, Any]] = {
     "check_topics": {"match": "exact"},

@@ -66,6 +66,7 @@ OF_CAMPAIGN = {
     "export_judgements": "judgements; no run is scored",
     "export_payment": "hours and payment; no run is scored",
     "export_qrels": "labels, with a name and a head line that say what they are",
+    "send_labels": "labels, whose name says what they are",
     "simulate_annotators": "makes judgements",
 }
 """Every command that takes --campaign."""

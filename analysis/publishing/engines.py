@@ -1,0 +1,130 @@
+"""Send labels of a campaign to a search engine: the bytes of an export, to an address that the
+operator has configured (ASSAY_ENGINE_ENDPOINTS)."""
+
+from __future__ import annotations
+
+import http.client
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from analysis.judgements.labels import LabelChoices
+from analysis.publishing.exports import Export, ExportOptions, find_export, prepare_export
+from annotation.core.audit_actions import AuditAction
+from annotation.models import Campaign
+from annotation.services.audit import record_event
+from annotation.services.errors import CampaignError
+from pooling.models import Job
+from pooling.platform import jobs
+from pooling.platform.jobs import ClaimedJob, Refused
+from pooling.platform.outgoing import OutgoingRequest
+
+SEND_JOB = "send labels"
+METHODS = {"opensearch": "PUT", "rank-eval": "POST", "ltr": "POST", "label-csv": "POST"}
+"""Name of each export for search engines -> the request method that the engine expects."""
+TIMEOUT_SECONDS = 60.0
+ANSWER_CHARACTERS = 2000
+
+
+@dataclass(frozen=True)
+class EngineAnswer:
+    """The answer of a search engine. text: its beginning."""
+
+    status: int
+    text: str
+    n_bytes: int
+
+
+def check_sending(name: str, address: str) -> Export:
+    """Return the export with this name. Raises CampaignError if it is not for search engines, or if
+    the address is not configured."""
+    export = find_export(name)
+    if export is None or name not in METHODS:
+        raise CampaignError(_("This file is not for search engines."))
+    if address not in settings.ENGINE_ENDPOINTS:
+        raise CampaignError(
+            _(
+                "Address not configured. The operator of this installation can add it to "
+                "ASSAY_ENGINE_ENDPOINTS."
+            )
+        )
+    return export
+
+
+def request_sending(
+    campaign: Campaign, name: str, choices: LabelChoices, *, address: str, user: Any
+) -> Job:
+    """Create the job that sends an export. Raises CampaignError as `check_sending`."""
+    export = check_sending(name, address)
+    parameters = {"export": name, "choices": choices.as_json(), "address": address}
+    return jobs.enqueue(
+        SEND_JOB,
+        parameters,
+        label=f"Send {export.filename(campaign, choices)} to {address}",
+        user=user,
+        collection=campaign.collection,
+        campaign_id=campaign.pk,
+    )
+
+
+@jobs.register_job_kind(SEND_JOB, unit="files")
+def send_labels_job(work: ClaimedJob) -> dict[str, Any]:
+    """Send the file and report the engine's answer as facts."""
+    campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
+    asked = work.parameters
+    try:
+        answer = send_labels(
+            campaign,
+            asked["export"],
+            LabelChoices.of(asked["choices"]),
+            address=asked["address"],
+            user=work.job.created_by,
+        )
+    except CampaignError as error:
+        raise Refused(str(error)) from None
+    return {"facts": {"status": answer.status, "bytes": answer.n_bytes, "answer": answer.text}}
+
+
+def send_labels(
+    campaign: Campaign, name: str, choices: LabelChoices, *, address: str, user: Any
+) -> EngineAnswer:
+    """Send an export and record it in the audit log. Raises CampaignError if it cannot be made, or
+    if the engine does not accept it."""
+    export = check_sending(name, address)
+    with prepare_export(export, campaign, ExportOptions(choices)) as file:
+        body = file.read()
+    headers = {"Content-Type": f"{export.content_type}; charset=utf-8", "User-Agent": "Assay"}
+    variable = settings.ENGINE_ENDPOINTS[address]
+    if value := os.environ.get(variable, "") if variable else "":
+        headers["Authorization"] = value
+    request = OutgoingRequest(address, body, headers, method=METHODS[name], timeout=TIMEOUT_SECONDS)
+    try:
+        answer = request.send()
+    except (OSError, http.client.HTTPException) as error:
+        raise CampaignError(
+            _("No answer from %(address)s: %(error)s. Check the engine before you send again.")
+            % {"address": address, "error": error or type(error).__name__}
+        ) from None
+    text = _format_text(answer.body)
+    if not answer.is_success:
+        raise CampaignError(
+            _("%(address)s answered with status %(status)s: %(text)s")
+            % {"address": address, "status": answer.status, "text": text}
+        )
+    record_event(
+        campaign,
+        user,
+        AuditAction.EXPORTED,
+        export.filename(campaign, choices),
+        choices=", ".join(choices.words()),
+        sent_to=address,
+    )
+    return EngineAnswer(answer.status, text, len(body))
+
+
+def _format_text(body: bytes) -> str:
+    text = body[: 4 * ANSWER_CHARACTERS].decode("utf-8", "replace")
+    return "".join(c if c.isprintable() else " " for c in text)[:ANSWER_CHARACTERS].strip()
