@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, User
+from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404
@@ -30,7 +30,6 @@ __all__ = [
     "visible_campaigns",
 ]
 
-Person = AbstractBaseUser | AnonymousUser
 MEMBER, CAMPAIGN = ModelReader(Membership, "m"), ModelReader(Campaign, "c")
 PROFILE = ModelReader(Profile, "f")
 MEMBERSHIP_SQL = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns}, {PROFILE.columns}

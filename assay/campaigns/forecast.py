@@ -51,14 +51,6 @@ class Forecast:
     trend: float | None = None
 
 
-def make_forecast(
-    moments: NDArray[np.float64], *, remaining: float, now: float, zone: tzinfo = UTC
-) -> Forecast:
-    """Forecast when `remaining` more judgements will have been made. moments: float64 (n), times of
-    the judgements so far."""
-    return Forecaster.of(moments, now=now, zone=zone).forecast(remaining)
-
-
 @dataclass(frozen=True, eq=False)
 class Forecaster:
     """Forecasts of one campaign at one time, all based on the same pace.

@@ -69,10 +69,6 @@ class BradleyTerryFit:
     def abilities(self) -> Floats:
         return self.estimates[: self.n_systems]
 
-    def contrast_error(self, a: int, b: int) -> float:
-        """Return the clustered standard error of ability a minus ability b; 0 below 1e-9."""
-        return clean_error(self.contrast_variance(self.clustered, a, b))
-
     @staticmethod
     def contrast_variance(covariance: Floats, a: int, b: int) -> float:
         return float(covariance[a, a] + covariance[b, b] - 2 * covariance[a, b])

@@ -148,26 +148,15 @@ def find_annotator_pairs(table: LabelTable, *, min_common: int = 10) -> Annotato
     )
 
 
-def chance_level_kappa(
-    table: LabelTable, *, weighted: bool, rng: np.random.Generator, permutations: int = 100
-) -> float:
-    """Return the mean kappa against the label that annotators would reach by chance, because each
-    label contains their own vote.
-
-    The grades of each annotator are permuted among the pairs that they judged, labels are
-    recomputed, and the mean kappa over annotators is averaged over the permutations. NaN if it is
-    undefined in each. All pairs of `table` take part.
-    """
-    return mean_of_defined(
-        permuted_kappas(table, weighted=weighted, rng=rng, permutations=permutations)
-    )
-
-
 def permuted_kappas(
     table: LabelTable, *, weighted: bool, rng: np.random.Generator, permutations: int = 100
 ) -> NDArray[np.float64]:
-    """Return (permutations), the mean kappa of each permutation, whose spread shows the precision
-    of the chance level."""
+    """Return (permutations), the mean kappa against the label that annotators would reach by
+    chance, because each label contains their own vote. The spread shows its precision.
+
+    The grades of each annotator are permuted among the pairs that they judged, and labels are
+    recomputed. NaN if no annotator has a kappa. All pairs of `table` take part.
+    """
     floors = np.full(permutations, np.nan)
     by_annotator = np.argsort(table.annotator, kind="stable")
     g, own = table.n_grades, table.grade[by_annotator].astype(np.int64)

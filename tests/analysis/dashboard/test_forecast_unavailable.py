@@ -23,8 +23,9 @@ from analysis.dashboard.views.progress import forecast_verdict
 from analysis.judgements import live as kept
 from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
-from assay.campaigns.forecast import Forecast, make_forecast
+from assay.campaigns.forecast import Forecast
 from tests.analysis.dashboard.test_pages import manager_of, text_of
+from tests.assay.campaigns.test_forecast import make_forecast
 from tests.builders import judge, make_annotator, make_campaign, make_user
 
 HOUR, DAY = 3600.0, 86400.0

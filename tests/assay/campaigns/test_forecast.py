@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -14,10 +14,10 @@ from scipy import stats
 
 from assay.campaigns.forecast import (
     DAY_SECONDS,
+    Forecast,
     Forecaster,
     count_short_pairs,
     estimate_significant_trend,
-    make_forecast,
     mann_kendall_z,
 )
 from assay.campaigns.working_days import Calendar, WorkClock
@@ -25,6 +25,12 @@ from benchmarks.calibration.forecasts import HOUR_SECONDS, SESSION_KINDS, measur
 
 NOW = 1_800_000_000.0
 """A Friday, 8 o'clock in UTC."""
+
+
+def make_forecast(
+    moments: np.ndarray, *, remaining: float, now: float, zone: tzinfo = UTC
+) -> Forecast:
+    return Forecaster.of(moments, now=now, zone=zone).forecast(remaining)
 
 
 def every(seconds: float, hours: float) -> np.ndarray:

@@ -14,12 +14,12 @@ from sklearn.metrics import cohen_kappa_score
 from assay.labels.aggregation import majority
 from assay.labels.agreement.kappa import cohen_kappa, disagreement_weights, mean_of_defined
 from assay.labels.agreement.raters import (
-    chance_level_kappa,
     compute_labels_of_others,
     count_against_labels,
     count_against_others,
     find_annotator_pairs,
     make_confusion_matrix,
+    permuted_kappas,
 )
 from assay.labels.labels import MISSING
 from tests.assay.labels.judged import random_grades, table_of_pairs
@@ -173,8 +173,8 @@ def test_annotators_without_anything_in_common_have_no_kappa():
     ).all()
     assert len(find_annotator_pairs(table, min_common=1)) == 0
     assert np.isnan(
-        chance_level_kappa(table.with_enough(2), weighted=True, rng=np.random.default_rng(0))
-    )
+        permuted_kappas(table.with_enough(2), weighted=True, rng=np.random.default_rng(0))
+    ).all()
 
 
 def test_the_mean_leaves_undefined_values_out():
