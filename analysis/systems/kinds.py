@@ -491,7 +491,7 @@ ALL_KINDS = (
         "Does the ranking stay the same when documents, topics or assessments change? Curves "
         "by overlap, and the least overlap needed.",
         (
-            *("element", "measures", "overlaps", "pairs", "min_tau"),
+            *("element", "measures", "overlaps", "pairs", "min_tau", "similarity"),
             web_field(
                 "documents",
                 "Documents",

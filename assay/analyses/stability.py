@@ -101,23 +101,35 @@ class Options(EvaluationOptions):
     pairs: int = option(50, "Pairs of sub-collections per overlap", least=1, most_in_form=100_000)
     min_tau: float = option(
         0.9,
-        "Threshold of tau",
-        help="minimum Kendall's tau-b for two rankings to agree",
+        "Threshold of similarity",
+        help="minimum similarity for two rankings to agree",
         least=0,
         most=1,
         metavar="T",
     )
+    similarity: str = option(
+        "tau-b",
+        "Similarity of rankings",
+        help="similarity of two rankings (tau-ap: AP correlation, mean of both directions; rbo: "
+        "rank-biased overlap)",
+        choices=(
+            ("tau-b", "Kendall's tau-b"),
+            ("tau-a", "Kendall's tau-a"),
+            ("tau-ap", "AP correlation, mean of both directions"),
+            ("rbo", "Rank-biased overlap"),
+        ),
+    )
     also: tuple[float, ...] = option(
         (),
         "Additional thresholds",
-        help="comma-separated additional thresholds of tau-b, such as 0.8,0.95",
+        help="comma-separated additional thresholds of the similarity, such as 0.8,0.95",
         read=parse_thresholds,
         metavar="T,T",
     )
     deltas: bool = option(
         False,
         "Tau of every pair",
-        help="include the tau-b of every pair of sub-collections in the JSON",
+        help="include the similarity of every pair of sub-collections in the JSON",
     )
     per_topic_quota: bool = option(
         False,
@@ -164,6 +176,7 @@ def plan(
             **as_json(combine_results(drawn, protocol, work, taus)),
             "pairs": protocol.pairs,
             "threshold": protocol.threshold,
+            "similarity": protocol.similarity,
             "topics": len(collection.topics),
         }
         if options.also:
@@ -246,6 +259,7 @@ def make_protocol(options: Options, seed: int) -> StabilityProtocol:
             per_topic_quota=options.per_topic_quota,
             missing_topics=options.missing_topics,
             seed=seed,
+            similarity=options.similarity,
         )
     except ValueError as error:
         raise BadInput(str(error)) from None

@@ -44,3 +44,9 @@ def _membership_by_depth(values: Floats) -> Floats:
     above = (values[None, :] > values[:, None]).sum(axis=1)
     tied = (values[None, :] == values[:, None]).sum(axis=1)
     return np.clip((np.arange(1, len(values) + 1)[None, :] - above[:, None]) / tied[:, None], 0, 1)
+
+
+def rank_biased_overlap_batch(x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+    """Return float64 (n), the RBO of each row of x with the same row of y. x, y: (n, systems)."""
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    return np.array([rank_biased_overlap(a, b) for a, b in zip(x, y, strict=True)])

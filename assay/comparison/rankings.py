@@ -83,6 +83,13 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     return (_one_sided_tau_ap_b(reference, other) + _one_sided_tau_ap_b(other, reference)) / 2
 
 
+def symmetric_tau_ap_batch(x: ArrayLike, y: ArrayLike) -> Floats:
+    """Return float64 (n), the mean of `tau_ap` in both directions of each row of x and of y. x, y:
+    (n, systems)."""
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    return np.array([(tau_ap(a, b) + tau_ap(b, a)) / 2 for a, b in zip(x, y, strict=True)])
+
+
 def tau_ap_variant(reference: ArrayLike, other: ArrayLike) -> str:
     """Return which AP correlation `tau_ap` computes: "tau_ap", "tau_ap,a" or "tau_ap,b"."""
     if count_tied_pairs(reference):

@@ -7,8 +7,8 @@
     as_json                         field names of the command's JSON output
 
 Source: the multi-element protocol on the stability of information retrieval experiments, applied to
-TREC-COVID. Variants chosen here: Kendall's tau-b on means rounded to 10 decimals, and runs are
-filtered instead of being run again on the sub-collection.
+TREC-COVID. Variants chosen here: Kendall's tau-b by default, on means rounded to 10 decimals, and
+runs are filtered instead of being run again on the sub-collection.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.comparison.rankings import tau_b_batch
+from assay.comparison.rank_biased_overlap import rank_biased_overlap_batch
+from assay.comparison.rankings import symmetric_tau_ap_batch, tau_a_batch, tau_b_batch
 from assay.measures.batch import (
     PackedCollection,
     compute_mean_scores,
@@ -44,6 +45,14 @@ from assay.measures.subcollections import (
 MEASURES = "AP Rprec Bpref nDCG"
 """The four measures of the paper."""
 
+SIMILARITIES = {
+    "tau-b": tau_b_batch,
+    "tau-a": tau_a_batch,
+    "tau-ap": symmetric_tau_ap_batch,
+    "rbo": rank_biased_overlap_batch,
+}
+"""Similarity of two rankings by name: functions of scores (n, systems) that return float64 (n)."""
+
 SLACK = 1e-12
 """Tolerance for floating-point noise when tau is compared with the threshold."""
 
@@ -55,7 +64,7 @@ class StabilityProtocol:
     element: one of ELEMENTS, or of JOINT, which are two elements varied together but independently.
     overlaps: levels as fractions from 0 to 1. None means 5% to 100% in steps of 5%, and for topics
     every number of shared topics. pairs: number of pairs of sub-collections per level. threshold:
-    of tau. level: minimum relevant grade. per_topic_quota: halve the assessments of each topic
+    of the similarity. similarity: a key of SIMILARITIES. level: minimum relevant grade. per_topic_quota: halve the assessments of each topic
     separately. missing_topics: "zero" or "skip".
     """
 
@@ -68,6 +77,7 @@ class StabilityProtocol:
     per_topic_quota: bool = False
     missing_topics: str = "zero"
     seed: int = 0
+    similarity: str = "tau-b"
 
     def __post_init__(self) -> None:
         if self.element not in (*ELEMENTS, *JOINT):
@@ -183,7 +193,7 @@ def run_chunk(
     chunk: StabilityChunk,
     documents: NDArray[np.bytes_] | None = None,
 ) -> NDArray[np.float64]:
-    """Return float64 (n_measures, n_pairs), tau-b between the rankings of systems on the two
+    """Return float64 (n_measures, n_pairs), the similarity of the rankings of systems on the two
     sub-collections of each pair, NaN if undefined.
 
     Arguments as for `make_population`. The random stream depends only on seed, element and overlap,
@@ -193,9 +203,10 @@ def run_chunk(
         collection, protocol, draw_level(collection, protocol, chunk, documents), documents
     )
     by_pair = means.reshape(len(protocol.measures), len(collection.tags), protocol.pairs, 2)
+    compare = SIMILARITIES[protocol.similarity]
     return np.array(
         [
-            tau_b_batch(first.T, second.T)
+            compare(first.T, second.T)
             for first, second in zip(by_pair[..., 0], by_pair[..., 1], strict=True)
         ]
     )

@@ -26,7 +26,13 @@ from analysis.studies.table_names import (
     prefix_tables,
     qrels_and_runs_arguments,
 )
-from assay.analyses.shared.stability_tables import fitted, format_shared, none_below, words
+from assay.analyses.shared.stability_tables import (
+    fitted,
+    format_shared,
+    get_similarity,
+    none_below,
+    words,
+)
 from assay.analyses.stability import Options
 from assay.charts.lines import Line, line_chart
 from assay.charts.panels import panel_chart
@@ -42,7 +48,9 @@ PANEL = 400.0
 
 def run_stability(bench: StudyContext, element: str) -> Result:
     varied = element.split("+")
-    given = bench.options("overlaps", "measures", "pairs", "min_tau", "also", *EVALUATION_KEYS)
+    given = bench.options(
+        "overlaps", "measures", "pairs", "min_tau", "similarity", "also", *EVALUATION_KEYS
+    )
     if "documents" in varied and bench.has("docids"):
         given["docids"] = bench.file("docids")
     if "assessments" in varied and bench.value("per_topic_quota"):
@@ -145,7 +153,7 @@ def element_section_maker(element: str) -> Callable[[StudyContext], Section]:
 
 
 def deltas_table(result: Result) -> Table:
-    """Return a table of every tau-b, so that another threshold needs no second computation."""
+    """Return a table of every similarity, so that another threshold needs no second computation."""
     rows: list[list[Cell]] = [
         [measure, level, shared, number, tau]
         for measure, levels in result["deltas"].items()
@@ -161,7 +169,7 @@ def deltas_table(result: Result) -> Table:
     return Table(
         f"{element_key(element)}-deltas",
         f"Delta of sub-collections, {words(element)}",
-        ["measure", "overlap", "shared", "pair", "tau-b"],
+        ["measure", "overlap", "shared", "pair", get_similarity(result)],
         rows,
     )
 
@@ -209,10 +217,12 @@ def make_all_elements(bench: StudyContext) -> Section:
                     least,
                 ]
             )
-    pairs, threshold = (next(iter(results.values()))[key] for key in ("pairs", "threshold"))
+    pairs, threshold, similarity = (
+        next(iter(results.values()))[key] for key in ("pairs", "threshold", "similarity")
+    )
     note = (
         f"P(o): share of {format_count(pairs, 'pair')} of sub-collections whose rankings have "
-        f"a tau-b of at least {threshold:g}. The line is fitted below o = 1."
+        f"a {similarity} of at least {threshold:g}. The line is fitted below o = 1."
     )
     header = [
         "element",
@@ -326,7 +336,9 @@ STUDY = Study(
         setting(
             "elements", "text", "Space-separated: documents topics assessments positive (all)."
         ),
-        *settings_from(Options, "overlaps", "pairs", "min_tau", "also", "per_topic_quota"),
+        *settings_from(
+            Options, "overlaps", "pairs", "min_tau", "similarity", "also", "per_topic_quota"
+        ),
         setting(
             "docids",
             "file",

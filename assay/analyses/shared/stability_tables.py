@@ -22,7 +22,8 @@ def words(element: str) -> str:
 
 
 def tables(result: Values) -> list[Table]:
-    names = list(result["probability"])
+    names, similarity = list(result["probability"]), get_similarity(result)
+    mean = "tau" if similarity == "tau-b" else similarity
     rows: list[list[Cell]] = [
         [
             level,
@@ -65,12 +66,17 @@ def tables(result: Values) -> list[Table]:
                 "overlap",
                 "shared",
                 *(f"P {name}" for name in names),
-                *(f"tau {name}" for name in names),
+                *(f"{mean} {name}" for name in names),
             ],
             rows,
-            f"P: share of pairs whose tau-b is at least {result['threshold']:g}; tau: its mean. {over} {error}{filtered}",
+            f"P: share of pairs whose {similarity} is at least {result['threshold']:g}; {mean}: its mean. {over} {error}{filtered}",
         ),
     ]
+
+
+def get_similarity(result: Values) -> str:
+    """Return the name of the similarity. Results of version 0.1.0 are tau-b."""
+    return str(result.get("similarity", "tau-b"))
 
 
 def format_shared(result: Values, level: int) -> Cell:
@@ -118,8 +124,8 @@ def pictures(result: Values, kin: Sequence[Values] = ()) -> list[Picture]:
     drawn.append(
         line_chart(
             taus,
-            caption="Mean tau-b by overlap",
-            y_label="tau-b",
+            caption=f"Mean {get_similarity(result)} by overlap",
+            y_label=get_similarity(result),
             horizontal=threshold,
             reason=reason,
             **common,

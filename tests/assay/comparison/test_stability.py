@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,6 +13,8 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau, linregress
 
 from assay.chunks import map_in_processes
+from assay.comparison.rank_biased_overlap import rank_biased_overlap
+from assay.comparison.rankings import tau_ap
 from assay.comparison.stability import (
     StabilityChunk,
     StabilityProtocol,
@@ -72,6 +77,26 @@ def things_of(small: Small, protocol: StabilityProtocol) -> list:
     )
 
 
+def score_sides(small: Small, protocol: StabilityProtocol, things: list, pair) -> np.ndarray:
+    """Mean scores (2, systems, measures) by pytrec_eval on the two sub-collections of a pair."""
+    sides = []
+    for bit in (IN_FIRST, IN_SECOND):
+        part = filtered(
+            small,
+            protocol,
+            things,
+            {thing for thing, member in zip(things, pair, strict=True) if member & bit},
+        )
+        topics = sorted(part.qrels)
+        sides.append(
+            [
+                reference_scores(part.qrels, run, NAMES, topics, protocol.level).mean(axis=1)
+                for run in part.runs.values()
+            ]
+        )
+    return np.round(sides, 10)
+
+
 @pytest.mark.parametrize("element", ELEMENTS)
 @pytest.mark.parametrize("seed", range(4))
 def test_taus_are_those_of_pytrec_eval_and_scipy_on_really_filtered_files(
@@ -90,24 +115,43 @@ def test_taus_are_those_of_pytrec_eval_and_scipy_on_really_filtered_files(
     )
     found = run_chunk(collection, protocol, StabilityChunk(overlap, 0))
     for number, pair in enumerate(memberships):
-        sides = []
-        for bit in (IN_FIRST, IN_SECOND):
-            part = filtered(
-                small,
-                protocol,
-                things,
-                {thing for thing, member in zip(things, pair, strict=True) if member & bit},
-            )
-            topics = sorted(part.qrels)
-            sides.append(
-                [
-                    reference_scores(part.qrels, run, NAMES, topics, protocol.level).mean(axis=1)
-                    for run in part.runs.values()
-                ]
-            )
-        first, second = np.round(sides, 10)
+        first, second = score_sides(small, protocol, things, pair)
         expected = [kendalltau(first[:, m], second[:, m]).statistic for m in range(len(NAMES))]
         np.testing.assert_allclose(found[:, number], expected, atol=1e-9)
+
+
+def tau_a_by_hand(x: np.ndarray, y: np.ndarray) -> float:
+    signs = [
+        np.sign((a - b) * (c - d)) for (a, c), (b, d) in combinations(zip(x, y, strict=True), 2)
+    ]
+    return float(np.mean(signs))
+
+
+@pytest.mark.parametrize(
+    ("similarity", "by"),
+    [
+        ("tau-a", tau_a_by_hand),
+        ("tau-ap", lambda x, y: (tau_ap(x, y) + tau_ap(y, x)) / 2),
+        ("rbo", rank_biased_overlap),
+    ],
+)
+def test_other_similarities_of_the_same_rankings(similarity: str, by: Callable) -> None:
+    small = random_collection(np.random.default_rng(2), n_topics=8, n_runs=6)
+    protocol = StabilityProtocol("topics", MEASURES, pairs=5, similarity=similarity)
+    collection, overlap = pack_collection(*small.columns()), Fraction(1, 4)
+    things = things_of(small, protocol)
+    population = SamplingPopulation.whole(len(things))
+    memberships = draw_pairs(population, overlap, 5, stream(protocol, overlap))
+    found = run_chunk(collection, protocol, StabilityChunk(overlap, 0))
+    for number, pair in enumerate(memberships):
+        first, second = score_sides(small, protocol, things, pair)
+        expected = [by(first[:, m], second[:, m]) for m in range(len(NAMES))]
+        np.testing.assert_allclose(found[:, number], expected, atol=1e-9)
+    middle = float(np.median(found))
+    protocol = replace(protocol, threshold=middle)
+    combined = combine_results(population, protocol, [StabilityChunk(overlap, 0)], [found])
+    np.testing.assert_allclose(combined.probability[:, 0], (found >= middle - 1e-12).mean(axis=1))
+    assert 0 < combined.probability.mean() < 1
 
 
 @pytest.mark.parametrize("element", ["assessments", "positive"])
