@@ -152,7 +152,7 @@ class Command(DatabaseCommand):
             "runs": list(campaign.collection.runs.order_by("tag").values_list("pk", flat=True)),
             "qrels": [str(labels)],
             "options": {
-                "late": run.tag,
+                "unpooled_run": run.tag,
                 "measures": f"nDCG@{depth} P@{depth}",
                 "max_grade": max(grade["value"] for grade in campaign.scale),
                 "min_relevant": labels.choices.min_relevant or campaign.min_relevant,
