@@ -419,6 +419,10 @@ def test_second_tab_is_told_and_can_take_over(
     assert len(own_judgements(ada)) == 1
     first.page.reload()
     first.shows_state("other-tab")
+    second.page.close()
+    first.title.wait_for()
+    first.judge("2")
+    first.saved()
 
 
 def test_idle_veils_the_document_and_any_key_only_resumes(

@@ -68,3 +68,17 @@ test("with Web Locks the lock alone decides", async () => {
   hears(channel, "me");
   assert.deepEqual([tabs.leading, lost], [true, []]);
 });
+
+test("a tab that waits is told when the other has gone, but not while it reloads", async () => {
+  const holders = [[{ name: "job" }], [{ name: "other" }]];
+  let asked = 0;
+  withLocks({
+    request: async (name, hold) => {
+      asked += 1;
+      hold();
+    },
+    query: async () => ({ held: holders.shift() }),
+  });
+  await new Tabs("job").whenFree(0);
+  assert.equal(asked, 2, "the lock was taken again within the wait");
+});

@@ -282,8 +282,19 @@ async function setUp() {
   }
 }
 
+// Stops while another tab judges, and goes on when that tab is closed and this one is looked at.
+async function stepAside() {
+  judging.stop();
+  await tabs.whenFree();
+  while (document.hidden)
+    await new Promise((resolve) =>
+      document.addEventListener("visibilitychange", resolve, { once: true }),
+    );
+  location.reload();
+}
+
 async function begin() {
-  if (!(await leads) || !tabs.leading) return judging.stop();
+  if (!(await leads) || !tabs.leading) return void stepAside();
   outbox.load(); // answers that the tab that judged before has not sent
   const setup = await setUp();
   if (!tabs.leading) return; // another tab has answered it in the meantime
@@ -349,7 +360,7 @@ async function begin() {
 }
 
 window.history.scrollRestoration = "manual"; // the position is stored by lease
-tabs.addEventListener("lost", () => judging.stop());
+tabs.addEventListener("lost", stepAside);
 applySettings();
 begin()
   .catch((error) => {

@@ -61,6 +61,18 @@ export class Tabs extends EventTarget {
     return !this.other;
   }
 
+  /** Resolves when no tab judges any more. With messages only, this is never known. */
+  async whenFree(patience = 3000) {
+    const { locks } = navigator;
+    if (!locks) return new Promise(() => {});
+    for (;;) {
+      await locks.request(this.name, () => {}).catch(() => {}); // taken meanwhile
+      await new Promise((resolve) => setTimeout(resolve, patience)); // a tab that reloads comes back
+      const { held } = await locks.query();
+      if (held.every(({ name }) => name !== this.name)) return undefined;
+    }
+  }
+
   #lose() {
     if (!this.leading) return;
     this.leading = false;
