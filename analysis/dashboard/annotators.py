@@ -422,7 +422,10 @@ class RandomLikeAnnotator:
 
 def _kappa_with_bounds(person: AnnotatorSummary) -> Sequence[float] | None:
     agreement = person.agreement
-    return (agreement.kappa, *agreement.over_pairs.bounds) if agreement else None
+    if agreement is None:
+        return None
+    interval = agreement.over_pairs if agreement.interval.reason else agreement.interval
+    return (agreement.kappa, *interval.bounds)
 
 
 def find_random_like_annotators(

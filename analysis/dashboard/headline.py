@@ -218,7 +218,9 @@ def _forecast_headline(campaign: Campaign, now: CampaignProgress, said: dict[str
     if ahead.expected <= due:
         words = _("On track: %(share)s judged, finishing around %(day)s, %(margin)s.")
         if ahead.late is None or ahead.late > due:
-            words = _("Probably on time: %(share)s judged, finishing around %(day)s, %(margin)s.")
+            words = _(
+                "On time at this pace: %(share)s judged, finishing around %(day)s, %(margin)s."
+            )
         return Headline(words % said, "good")
     words = _("Behind: %(share)s judged, finishing around %(day)s, %(margin)s.") % said
     if now.by_deadline is None:

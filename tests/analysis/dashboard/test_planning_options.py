@@ -392,7 +392,7 @@ def test_the_headline_of_the_overview(campaign):
         f"On track: 30% judged, finishing around {day}, five days before the deadline.", "good"
     )
     wide = replace(now, forecast=replace(now.forecast, late=campaign.deadline.timestamp() + 1))
-    assert campaign_headline(campaign, wide).words.startswith("Probably on time: 30% judged")
+    assert campaign_headline(campaign, wide).words.startswith("On time at this pace: 30% judged")
     campaign.state = Campaign.State.PAUSED
     assert campaign_headline(campaign, now) == Headline(
         "Paused: 30% judged. No pairs are assigned.", "warn"
