@@ -36,7 +36,7 @@ class WebhookForm(forms.Form):
     form = forms.ChoiceField(
         label=_("Message"),
         choices=[
-            (MessageForm.STANDARD.value, _("Signed JSON object, for programs")),
+            (MessageForm.STANDARD.value, _("Signed JSON, for programs")),
             (MessageForm.TEXT.value, _("One sentence, for Slack and Teams")),
         ],
     )
