@@ -225,7 +225,7 @@ def test_clients_that_send_a_byte_a_second_hold_nobody(site: Site):
     begins = [b"GET / HTTP/1.1\r\nX-Long: ", b"POST /sign-in HTTP/1.1\r\nContent-Length: 9999\r\n"]
     trust = ssl.create_default_context(cafile=str(site.certificate))
     slow = []
-    for n in range(32):
+    for n in range(16):
         plain = socket.create_connection(("127.0.0.1", site.port), timeout=60)
         slow.append(trust.wrap_socket(plain, server_hostname=NAME))
         host = f"Host: {NAME}\r\n\r\n".encode() if n % 2 else b""
