@@ -13,6 +13,7 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from playwright.sync_api import (
 
 from tests.browser.axe import problems_in_both_schemes
 from tests.browser.chromium import FLAGS, browser_path, quick_browser_path
+from tests.browser.profiles import Profiles
 from tests.conftest import absent
 from tests.installation import Installation
 
@@ -103,34 +105,54 @@ def plain_browser(
         process.wait(timeout=60)
 
 
+def make_context(browser: Browser, errors: list[str], **options: Any) -> BrowserContext:
+    """A browser profile of its own. `errors` grows by what its pages throw and what the content
+    security policy blocks."""
+    context = browser.new_context(**{"viewport": DESKTOP, **options})
+    context.set_default_timeout(30_000)
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    context.on(
+        "console",
+        lambda message: errors.append(message.text)
+        if "Content Security Policy" in message.text
+        else None,
+    )
+    return context
+
+
+def stop_routes(context: BrowserContext) -> None:
+    for page in context.pages:
+        with contextlib.suppress(Error):  # a test may have crashed it
+            page.unroute_all(behavior="ignoreErrors")
+
+
 @pytest.fixture
 def new_context(chromium: Browser) -> Iterator[Callable[..., BrowserContext]]:
-    """Makes a browser profile of its own. What its pages throw, and what the content security
-    policy blocks, fails the test."""
+    """Makes a browser profile of its own. Errors of its pages fail the test."""
     contexts: list[BrowserContext] = []
-    thrown: list[str] = []
+    errors: list[str] = []
 
     def make(**options: Any) -> BrowserContext:
-        options.setdefault("viewport", DESKTOP)
-        context = chromium.new_context(**options)
-        context.set_default_timeout(30_000)
-        context.on("weberror", lambda error: thrown.append(str(error.error)))
-        context.on(
-            "console",
-            lambda message: thrown.append(message.text)
-            if "Content Security Policy" in message.text
-            else None,
-        )
-        contexts.append(context)
-        return context
+        contexts.append(make_context(chromium, errors, **options))
+        return contexts[-1]
 
     yield make
     for context in contexts:
-        for page in context.pages:
-            with contextlib.suppress(Error):  # a test may have crashed it
-                page.unroute_all(behavior="ignoreErrors")
+        stop_routes(context)
         context.close()
-    assert thrown == []
+    assert errors == []
+
+
+@pytest.fixture(scope="session")
+def page_errors() -> list[str]:
+    """Errors of pages in profiles that tests share."""
+    return []
+
+
+@pytest.fixture(scope="session")
+def profiles(chromium: Browser, page_errors: list[str], live_server: Any) -> Profiles:
+    """Profiles that tests take one after another."""
+    return Profiles(partial(make_context, chromium, page_errors), live_server.url)
 
 
 @pytest.fixture
@@ -147,10 +169,30 @@ def one_page(chromium: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def signed_in_page(
+    profiles: Profiles, page_errors: list[str], live_server: Any
+) -> Iterator[Callable[..., Page]]:
+    """signed_in_page(user, viewport=…, color_scheme=…, has_touch=…): a page whose session belongs
+    to the user; relative addresses work. Scripts and styles may be cached."""
+
+    def make(user: User, **options: Any) -> Page:
+        context = profiles.take(**options)
+        context.add_cookies([session_cookie(user, live_server.url)])
+        return context.new_page()
+
+    yield make
+    for _, kept in profiles.taken:
+        stop_routes(kept.context)
+    profiles.give_back()
+    errors = [*page_errors]
+    page_errors.clear()
+    assert errors == []
+
+
+@pytest.fixture
+def uncached_page(
     new_context: Callable[..., BrowserContext], live_server: Any
 ) -> Callable[..., Page]:
-    """signed_in_page(user, viewport=…, color_scheme=…, has_touch=…): a page whose session belongs
-    to the user; relative addresses work."""
+    """As `signed_in_page`, in a browser that has never seen the site."""
 
     def make(user: User, **options: Any) -> Page:
         context = new_context(base_url=live_server.url, **options)

@@ -20,6 +20,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Signed = Callable[..., Page]
 
 
+@pytest.fixture
+def signed_in_page(uncached_page: Signed) -> Signed:
+    return uncached_page
+
+
 def heard(page: Page) -> list[str]:
     """Grows by each request of the judging API that the page sends, such as `GET setup`."""
     asked: list[str] = []

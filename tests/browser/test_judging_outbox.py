@@ -154,9 +154,10 @@ def test_answers_survive_a_reload_and_a_lost_csrf_cookie_is_fetched_anew(
     expect(judging.page.locator("#sign-in-dialog")).to_be_hidden()
 
 
-def test_answers_survive_a_crash_of_the_tab(signed_in_page: Signed) -> None:
+def test_answers_survive_a_crash_of_the_tab(uncached_page: Signed) -> None:
+    """Uncached, because tests that share a profile also share the process that crashes."""
     campaign, ada = make_job()
-    judging = JudgingPage(signed_in_page(ada.user), campaign).open()
+    judging = JudgingPage(uncached_page(ada.user), campaign).open()
     judging.pretend("judgements", lambda route: route.abort())
     judging.judge("4")
     context = judging.page.context
