@@ -156,6 +156,9 @@ def fill(world: World) -> None:
         completion_url=ADDRESS,
         completion_code=SHORT[:40],
         publication={"title": LONG, "contact": SHORT, "authors": [{"name": SHORT}]},
+        further_questions=[
+            {"key": "ease", "title": SHORT, "prompt": LONG, "scale": scale, "min_relevant": 1}
+        ],
     )
     GuidelineVersion.objects.update(note=SHORT)
     Membership.objects.update(note=LONG, status_reason=LONG)

@@ -68,7 +68,7 @@ OWN = {
     "annotation.Guest": {"participant", "submission"},
     "annotation.PanelEvent": {"event_id"},
     "annotation.Lease": {"why"},
-    "annotation.Judgement": {"cannot_reason", "spans", "device"},
+    "annotation.Judgement": {"cannot_reason", "answers", "presentation", "spans", "device"},
     "annotation.LlmJudge": {"key_variable", "parameters", "limits", "digest"},
     "annotation.LlmLabel": {"key"},
     "annotation.Profile": {"time_zone", "language", "choices", "to_do_address"},

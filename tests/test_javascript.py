@@ -43,6 +43,7 @@ def test_every_module_that_needs_no_page_has_its_tests() -> None:
             "reader",
             "rhythm",
             "spans",
+            "steps",
         ),
         *("state_table", "states", "tabs", "text", "trail", "trial", "typeset", "views"),
     }

@@ -43,6 +43,15 @@ GRADE = (
     Key("example", "text", "Examples, one per line.", default=""),
     Key("shape", "text", "Sign shown with its colour.", choices=SHAPES, default="disc"),
 )
+FURTHER_QUESTION = (
+    Key("key", "text", "Key in files, such as understandability.", required=True),
+    Key("title", "text", "Title shown to annotators.", required=True),
+    Key("prompt", "text", "Question shown above the buttons.", required=True),
+    Key("scale", "rows", "Values, lowest first.", row=GRADE, identity=("value",), required=True),
+    Key("min_relevant", "whole", "Lowest value that counts as 1 in binary labels.", required=True),
+    Key("required", "flag", "Whether an answer is required.", default=True),
+    Key("asked_from", "whole", "Lowest grade at which it is asked. If left out, always."),
+)
 GOLD = (
     Key("topic", "text", "Topic ID.", required=True),
     Key("document", "text", "Document ID.", required=True),
@@ -150,6 +159,15 @@ SETTINGS = (
     Key("description", "text", "Description of the campaign."),
     Key("scale", "rows", "Grades, lowest first.", row=GRADE, identity=("value",), whole=True),
     _number_key("min_relevant", "whole", "Minimum relevant grade."),
+    Key(
+        "further_questions",
+        "rows",
+        "Questions asked after the grade, at most four.",
+        row=FURTHER_QUESTION,
+        identity=("key",),
+        whole=True,
+        ordered=True,
+    ),
     _number_key("judgements_per_pair", "whole", "Judgements per pair, each by another annotator."),
     _number_key(
         "target_per_annotator",

@@ -6,7 +6,13 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotation.core.campaign_file import GRADE, PUBLICATION, SETTINGS, CampaignDescription
+from annotation.core.campaign_file import (
+    FURTHER_QUESTION,
+    GRADE,
+    PUBLICATION,
+    SETTINGS,
+    CampaignDescription,
+)
 from annotation.core.control_pairs import is_scale_uncertain
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import get_kept_pairs
@@ -16,9 +22,10 @@ from pooling.selectors.collection_description import describe_collection, descri
 def describe_all(campaign: Campaign) -> CampaignDescription:
     """Describe the campaign, its collection and its pool as completely as a file can."""
     pool = describe_pool(campaign.pool) if campaign.pool is not None else {}
-    return CampaignDescription(
-        describe_collection(campaign.collection), pool, describe_campaign(campaign)
-    )
+    settings = describe_campaign(campaign)
+    if not campaign.further_questions:  # files of campaigns with one question are as before
+        del settings["further_questions"]
+    return CampaignDescription(describe_collection(campaign.collection), pool, settings)
 
 
 def describe_campaign(campaign: Campaign) -> dict[str, Any]:
@@ -27,8 +34,11 @@ def describe_campaign(campaign: Campaign) -> dict[str, Any]:
         "slug": campaign.slug,
         **{key.name: getattr(campaign, key.name) for key in SETTINGS},
     }
-    settings["scale"] = [
-        {key.name: grade.get(key.name, key.default) for key in GRADE} for grade in campaign.scale
+    settings["scale"] = _describe_grades(campaign.scale)
+    settings["further_questions"] = [
+        {key.name: question.get(key.name, key.default) for key in FURTHER_QUESTION}
+        | {"scale": _describe_grades(question["scale"])}
+        for question in campaign.further_questions
     ]
     settings["publication"] = {
         key.name: campaign.publication.get(key.name, key.default) for key in PUBLICATION
@@ -50,6 +60,10 @@ def describe_campaign(campaign: Campaign) -> dict[str, Any]:
     if campaign.state == Campaign.State.PAUSED:
         settings["paused_reason"] = campaign.paused_reason
     return settings
+
+
+def _describe_grades(scale: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{key.name: grade.get(key.name, key.default) for key in GRADE} for grade in scale]
 
 
 def describe_known_pairs(pairs: QuerySet[Pair]) -> list[dict[str, Any]]:

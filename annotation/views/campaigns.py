@@ -29,6 +29,11 @@ from annotation.forms_campaign import (
     ScaleFormSet,
 )
 from annotation.forms_publication import COMMON_LICENSES, LABELS, PublicationForms
+from annotation.forms_questions import (
+    BaseFurtherQuestions,
+    FurtherQuestionFormSet,
+    make_initial,
+)
 from annotation.markup import markdown
 from annotation.models import Campaign, Invitation, Membership, Pair
 from annotation.permissions import can_create, get_managed_campaign
@@ -250,22 +255,34 @@ def _scale_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
         {} for _ in range(MOST_GRADES - len(campaign.scale))
     ]
     forms = cast(BaseScale, ScaleFormSet(request.POST or None, initial=initial))
-    if request.method == "POST" and forms.is_valid():
+    questions = cast(
+        BaseFurtherQuestions,
+        FurtherQuestionFormSet(
+            request.POST if "questions-TOTAL_FORMS" in request.POST else None,
+            initial=make_initial(campaign.further_questions),
+            prefix="questions",
+            form_kwargs={"scale": campaign.scale},
+        ),
+    )
+    context = {"forms": forms, "questions": questions, "presets": DEFAULT_NAMES}
+    is_valid = forms.is_valid() and (questions.is_valid() or not questions.is_bound)
+    if request.method == "POST" and is_valid:
+        given = (
+            {"further_questions": questions.questions(campaign.further_questions)}
+            if questions.is_bound
+            else {}
+        )
         try:
-            for sentence in service.save_scale(campaign, forms.scale(), actor=request.user):
+            for sentence in service.save_scale(
+                campaign, forms.scale(), actor=request.user, **given
+            ):
                 messages.info(request, sentence)
         except service.CampaignError as error:
             return _render_step(
-                request,
-                campaign,
-                "scale",
-                {"forms": forms, "error": str(error), "presets": DEFAULT_NAMES},
-                bad=True,
+                request, campaign, "scale", {**context, "error": str(error)}, bad=True
             )
         return _redirect_after_save(request, campaign, "scale")
-    return _render_step(
-        request, campaign, "scale", {"forms": forms, "presets": DEFAULT_NAMES}, bad=forms.is_bound
-    )
+    return _render_step(request, campaign, "scale", context, bad=forms.is_bound)
 
 
 def _guidelines_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:

@@ -39,6 +39,7 @@ class Shell(NamedTuple):
     simulated: bool
     spans: str
     deadline: datetime | None
+    further_questions: bool
     language: str | None
     zone: str
     guidelines_open: bool
@@ -63,6 +64,7 @@ def render_shell(
             campaign.simulated,
             campaign.spans,
             campaign.deadline,
+            bool(campaign.further_questions),
             translation.get_language(),
         ),
         zone=timezone.get_current_timezone_name() if campaign.deadline else "",

@@ -28,7 +28,7 @@ class Key:
 
     kind: text, whole, number, flag, moment, day, texts, numbers, file, files, rows, table. none: the value
     written for an absent value (0 or ""). row: the keys of a row or table, of which `identity` identifies
-    it. whole: delete rows that the document lacks.
+    it. whole: delete rows that the document lacks. ordered: whether the order of rows matters.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Key:
     row: tuple[Key, ...] = ()
     identity: tuple[str, ...] = ()
     whole: bool = False
+    ordered: bool = False
 
 
 class Mistake(NamedTuple):
@@ -326,7 +327,7 @@ def list_changes(
 def list_row_changes(
     key: Key, before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]], table: str
 ) -> list[Change]:
-    """Return changes by row. A different order of rows is not a change."""
+    """Return changes by row. A different order of rows is a change only if the key is ordered."""
     row_of = {row_identity(key, row): row for row in before}
     changes = []
     for row in wanted:
@@ -361,6 +362,10 @@ def list_row_changes(
             for identity, row in row_of.items()
             if identity not in kept
         ]
+    if key.ordered and not changes and list(before) != list(wanted):
+        orders = [", ".join(format_row(key, row) for row in rows) for rows in (before, wanted)]
+        words = f"{key.name}: order {orders[0]} → {orders[1]}"
+        changes.append(Change(table, key.name, list(before), list(wanted), words))
     return changes
 
 

@@ -704,3 +704,69 @@ def test_a_wrong_orcid_is_refused_with_its_line(folder, capsys):
         f"campaign.toml:{line}: campaign.publication.authors[0].orcid: the check digit of orcid "
         "0000-0002-1825-0098 is wrong, expected the ORCID as it is on orcid.org"
     ]
+
+
+QUESTIONS = """
+[[campaign.further_questions]]
+key = "understandability"
+title = "Understandability"
+prompt = "How easily would a layperson understand it?"
+scale = [{ value = 0, name = "Hard" }, { value = 1, name = "Easy", explanation = "At once." }]
+min_relevant = 1
+asked_from = 1
+
+[[campaign.further_questions]]
+key = "layout"
+title = "Layout"
+prompt = "Is it laid out well?"
+scale = [{ value = 0, name = "No" }, { value = 1, name = "Yes" }]
+min_relevant = 1
+required = false
+"""
+
+
+def test_further_questions_are_compared_by_key_and_order_and_come_out_as_they_went_in(folder):
+    applied(folder)
+    words = applied(folder, CAMPAIGN + QUESTIONS)
+    assert [one.partition(" (")[0] for one in words] == [
+        "further_questions: understandability: new",
+        "further_questions: layout: new",
+    ]
+    first, second = Campaign.objects.get().questions_after_grade
+    assert (first.asked_from, first.required, first.grades.names) == (1, True, ["Hard", "Easy"])
+    assert (second.asked_from, second.required) == (None, False)
+    assert applied(folder) == [], "without the key, they stay"
+    called("export", "autumn", "--output", str(folder / "out.toml"))
+    again = tomllib.loads((folder / "out.toml").read_text())["campaign"]["further_questions"]
+    assert again[0] == tomllib.loads(QUESTIONS)["campaign"]["further_questions"][0] | {
+        "scale": [
+            {"value": 0, "name": "Hard"},
+            {"value": 1, "name": "Easy", "explanation": "At once."},
+        ]
+    }
+    assert called("apply", str(folder / "out.toml"), "--dry-run")["changes"] == []
+    start, one, other = QUESTIONS.split("[[campaign.further_questions]]")
+    turned = "[[campaign.further_questions]]".join((start, other, one))
+    assert applied(folder, CAMPAIGN + turned) == [
+        "further_questions: order understandability, layout → layout, understandability"
+    ]
+    none = CAMPAIGN.replace("min_relevant = 1", "min_relevant = 1\nfurther_questions = []")
+    assert [one.rpartition(": ")[2] for one in applied(folder, none)] == ["no longer listed"] * 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "at", "said"),
+    [
+        ("asked_from = 1", "asked_from = 7", "asked_from = 7", "expected one of 1, 2"),
+        ('key = "layout"', 'key = "relevance"', 'key = "relevance"', "duplicate key relevance"),
+        ("required = false", 'required = "no"', 'required = "no"', "expected true or false"),
+        ("asked_from = 1", "asked = 1", "asked = 1", "unknown key 'asked', expected 'asked_from'"),
+    ],
+)
+def test_a_wrong_question_is_refused_with_its_line(folder, capsys, old, new, at, said):
+    applied(folder)
+    text = CAMPAIGN + QUESTIONS.replace(old, new)
+    line = text.splitlines().index(at) + 1
+    [problem] = refused(folder, text, capsys)
+    assert problem.startswith(f"campaign.toml:{line}: campaign.further_questions[")
+    assert said in problem

@@ -7,7 +7,9 @@ globalThis.document = {
   createElement: () => ({ dataset: {}, setAttribute() {}, append() {} }),
 };
 globalThis.requestAnimationFrame = () => {};
+globalThis.Element = class {};
 const { Presses } = await import("../../static/js/judge/presses.js");
+const { Steps } = await import("../../static/js/judge/steps.js");
 
 const SCALE = [
   { value: 0, name: "Wrong" },
@@ -19,6 +21,7 @@ function made({
   confirm = false,
   campaign = { spans: "off" },
   isPractice = false,
+  further = [],
 } = {}) {
   const sent = [],
     told = [],
@@ -39,6 +42,7 @@ function made({
       },
     },
     focus() {},
+    keepDraft() {},
     setNote(text) {
       this.note = text;
     },
@@ -46,7 +50,13 @@ function made({
   const bar = {
     scale: SCALE,
     bar: { classList: { toggle() {}, remove() {} } },
-    gradeAt: (place) => SCALE[place],
+    setScale(scale) {
+      this.scale = scale;
+    },
+    gradeAt(place) {
+      return this.scale[place];
+    },
+    hideToast() {},
     placeOf: () => 4,
     select(value) {
       this.selected = value;
@@ -59,6 +69,8 @@ function made({
       this.back = how.back;
     },
   };
+  open.steps = new Steps({ bar });
+  open.steps.begin({ scale: SCALE, further_questions: further });
   const input = { at: null, last: null, device: "keyboard", pending: null };
   const trail = { add: (record) => told.push(record) };
   const presses = new Presses({
@@ -255,4 +267,59 @@ test("Later puts aside what is open, and leaves an earlier judgement as it was",
   Object.assign(presses.input, { last: null });
   presses.later("keyboard");
   assert.equal(sent.length, 1);
+});
+
+const EASE = {
+  key: "ease",
+  title: "Understandability",
+  prompt: "How easy?",
+  scale: [
+    { value: 0, name: "Hard" },
+    { value: 1, name: "Easy" },
+  ],
+  asked_from: 3,
+};
+
+test("several questions are one judgement, sent with the last answer", () => {
+  const { presses, open, sent, told } = made({ further: [EASE] });
+  presses.grade(1, "keyboard");
+  assert.equal(sent.length, 0);
+  presses.grade(1, "keyboard"); // the second half of a double press
+  assert.equal(sent.length, 0);
+  open.paintedAt = performance.now() - 5000;
+  presses.grade(1, "keyboard");
+  assert.deepEqual(
+    sent.map(({ label, body }) => [label, body.grade, body.answers]),
+    [["Perfect · Easy", 3, { ease: 1 }]],
+  );
+  assert.equal(told[2], "Judged Perfect · Easy");
+});
+
+test("0 answers a further question alone, and the whole document at the first", () => {
+  const { presses, sent } = made({ further: [EASE] });
+  presses.grade(1, "keyboard");
+  presses.askReason();
+  assert.deepEqual(
+    sent.map(({ body }) => [body.grade, body.cannot_reason, body.answers]),
+    [[3, "", { ease: null }]],
+  );
+  presses.open.steps.open();
+  presses.cannot("document", "keyboard");
+  assert.deepEqual(
+    [sent[1].body.grade, sent[1].body.cannot_reason, sent[1].body.answers],
+    [null, "document", {}],
+  );
+});
+
+test("undo of a changed answer sends the earlier answers again", () => {
+  const { presses, open, bar, sent, told } = made({ further: [EASE] });
+  open.record = { grade: 3, reason: "", answers: { ease: 0 }, key: "k" };
+  open.steps.open({ record: open.record, atEnd: true });
+  presses.grade(1, "keyboard");
+  assert.equal(told.at(-2), "Changed to Perfect · Easy (was Perfect · Hard)");
+  bar.back();
+  assert.deepEqual(
+    sent.map(({ body }) => body.answers),
+    [{ ease: 1 }, { ease: 0 }],
+  );
 });

@@ -36,7 +36,7 @@ function made({ api = {}, cancel = false } = {}) {
       hideToast() {},
     },
     banners: { show() {} },
-    open: { setAside() {} },
+    open: { setAside() {}, steps: { namesOf: () => [] } },
     scale: [],
     show: shown,
     advance: () => seen.push(["next"]),

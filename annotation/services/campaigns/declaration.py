@@ -26,6 +26,7 @@ from annotation.core.campaign_file import (
     map_gold_to_scale,
     plan_campaign_changes,
 )
+from annotation.core.campaign_questions import find_question_problems
 from annotation.models import Campaign, Membership, Pair
 from annotation.selectors.campaign_description import describe_campaign, describe_known_pairs
 from annotation.selectors.qualification import make_single_key_warnings
@@ -123,6 +124,12 @@ def plan_campaign(
             for name in files
         ]
         refused += wrong + _invalid_values(said) + _unknown_people(said)
+        refused += [
+            Mistake(("campaign", "further_questions", *path), problem, expected)
+            for path, problem, expected in find_question_problems(
+                wanted.further_questions, primary=wanted.grades
+            )
+        ]
         if campaign is None:
             changes.append(
                 Change(
@@ -160,10 +167,10 @@ def plan_campaign(
 
 
 def _preview_campaign(campaign: Campaign | None, said: Mapping[str, Any]) -> Campaign:
-    """Return the campaign with its future scale and rules for gold, without saving it."""
+    """Return the campaign with its future questions and rules for gold, without saving it."""
     now, names = (
         campaign or Campaign(),
-        ("scale", "min_relevant", "gold_rule", "qualification_pass"),
+        ("scale", "min_relevant", "gold_rule", "qualification_pass", "further_questions"),
     )
     return Campaign(**{name: said.get(name, getattr(now, name)) for name in names})
 

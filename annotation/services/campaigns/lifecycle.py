@@ -201,9 +201,11 @@ def update_campaign(campaign: Campaign, *, actor: User | None, **settings: Any) 
     return campaign
 
 
-def save_scale(campaign: Campaign, scale: list[dict[str, Any]], *, actor: User | None) -> list[str]:
-    """Change the scale. In a draft, rules that refer to grades beyond a shortened scale are
-    adjusted. Returns the adjustments in words."""
+def save_scale(
+    campaign: Campaign, scale: list[dict[str, Any]], *, actor: User | None, **questions: Any
+) -> list[str]:
+    """Change the scale and, if given, `further_questions`. In a draft, rules that refer to grades
+    beyond a shortened scale are adjusted. Returns the adjustments in words."""
     followed: dict[str, Any] = {}
     says = []
     if campaign.state == Campaign.State.DRAFT and len(scale) >= scales.FEWEST_GRADES:
@@ -218,7 +220,7 @@ def save_scale(campaign: Campaign, scale: list[dict[str, Any]], *, actor: User |
             followed["spans_from"] = top
             if campaign.spans == Campaign.Spans.REQUIRED:
                 says.append(f"Passages are now required from {name}. Change this under General.")
-    update_campaign(campaign, actor=actor, scale=scale, **followed)
+    update_campaign(campaign, actor=actor, scale=scale, **questions, **followed)
     return says
 
 

@@ -13,7 +13,10 @@ export class Bar {
     this.canUndo = () => false;
   }
 
-  /** spansFrom: grades from this one up require a marked passage. */
+  /**
+   * scale: answers to the current question; an answer outside its order has `isApart`. spansFrom:
+   * grades from this one up require a marked passage.
+   */
   setScale(scale, spansFrom = Infinity) {
     Object.assign(this, { scale, spansFrom });
     this.bar.classList.toggle("many", scale.length > 4);
@@ -31,18 +34,19 @@ export class Bar {
   #drawGrades() {
     this.askingReason = false;
     this.bar.classList.remove("asks");
+    const nOrdered = this.scale.filter((grade) => !grade.isApart).length;
+    const hadFocus = this.grades.contains(document.activeElement);
     this.grades.replaceChildren(
       ...this.scale.map((grade, place) => {
         const needs =
           grade.value >= this.spansFrom ? t("needs a marked passage") : null;
-        const step = Math.round(
-          (place / Math.max(1, this.scale.length - 1)) * 8,
-        );
+        const step = Math.round((place / Math.max(1, nOrdered - 1)) * 8);
+        const kind = grade.isApart ? "apart" : `step-${step}`;
         return make(
           "button.grade-button",
           {
             type: "button",
-            class: `grade-button step-${step}${needs ? " needs" : ""}`,
+            class: `grade-button ${kind}${needs ? " needs" : ""}`,
             "aria-pressed": "false",
             "aria-description": needs,
             "aria-keyshortcuts": String(place + 1),
@@ -51,12 +55,13 @@ export class Bar {
           },
           make("span.swatch", { "aria-hidden": "true" }),
           make("kbd", {}, String(place + 1)),
-          shape(grade.shape, place),
+          grade.isApart ? null : shape(grade.shape, place),
           make("span.name", {}, grade.name),
         );
       }),
     );
     this.#apply();
+    if (hadFocus) this.grades.querySelector("button")?.focus();
   }
 
   leaveReason() {

@@ -30,7 +30,7 @@ export class Dialogs {
   }
 
   /** Shows the annotator's own judgements, all of them or those of one query. */
-  history(scale, topic) {
+  history(setup, topic) {
     const dialog = byId("history-dialog");
     const close = (then) => (what) => {
       dialog.close();
@@ -43,7 +43,7 @@ export class Dialogs {
       takeUp: close(this.takeUp),
     });
     dialog.showModal();
-    return this.list.show(scale, topic);
+    return this.list.show(setup, topic);
   }
 
   get preferences() {

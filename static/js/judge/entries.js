@@ -2,10 +2,14 @@
 
 import { t } from "../words.js";
 
-/** Returns the data of an answer for the server. times: Clock.read(). */
+/**
+ * Returns the data of an answer for the server. answers: to further questions, undefined in a
+ * campaign without them. times: Clock.read().
+ */
 export function bodyOf({
   grade,
   reason,
+  answers,
   note,
   spans,
   times,
@@ -17,6 +21,7 @@ export function bodyOf({
     key: uuid(),
     grade,
     cannot_reason: reason,
+    ...(answers && { answers }),
     note,
     spans,
     ...times,

@@ -7,6 +7,7 @@ import { phrases } from "./highlight.js";
 import { label } from "./keyboard.js";
 import { trusted } from "./prose.js";
 import { shape } from "./shapes.js";
+import { PRIMARY } from "./steps.js";
 import { t } from "../words.js";
 
 /** Returns the grades with their explanations and examples. */
@@ -39,21 +40,39 @@ export function gradeList(scale) {
   );
 }
 
-/** Draws the panel next to the document. setup: {guideline, scale}. */
-export function drawGuidelines({ guideline, scale }) {
+/** Returns the grades of the primary question or, if there are others, of each question. */
+function questionList({ scale, further_questions: further = [] }) {
+  if (!further.length) return [gradeList(scale)];
+  return [
+    { key: PRIMARY, title: t("Relevance"), scale },
+    ...further,
+  ].map(({ key, title, scale: grades }) =>
+    make(
+      "section.stack.tight",
+      { dataset: { guide: key } },
+      make("h3", { dir: "auto" }, title),
+      gradeList(grades),
+    ),
+  );
+}
+
+/** Draws the panel next to the document. setup: {guideline, scale, further_questions}. */
+export function drawGuidelines({ guideline, ...setup }) {
   byId("guidelines-version").textContent = guideline?.number
     ? `v${guideline.number}`
     : "";
   byId("guidelines-text").replaceChildren(
-    gradeList(scale),
+    ...questionList(setup),
     trusted(guideline?.html ?? ""),
   );
+  for (const part of byId("guidelines-text").querySelectorAll("[data-guide]"))
+    part.hidden = part.dataset.guide !== document.body.dataset.question;
 }
 
 /** Texts that must be read or accepted before the next document. */
 export class Gate {
   /**
-   * setup: {scale, guideline}, updated after an acknowledgement. onPass, onFail: called with the
+   * setup: {scale, further_questions, guideline}, updated after an acknowledgement. onPass, onFail: called with the
    * answer or error of the server.
    */
   constructor({ api, setup, onPass, onFail }) {
@@ -86,7 +105,7 @@ export class Gate {
           ]
         : []),
       trusted(version.html),
-      gradeList(this.setup.scale),
+      ...questionList(this.setup),
     );
     dialog.oncancel = (event) => event.preventDefault();
     button.onclick = () => this.#acknowledge(version, { dialog, button });

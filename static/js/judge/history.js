@@ -38,9 +38,10 @@ export class History {
     );
   }
 
-  /** topic: restricts the list to this query. */
-  async show(scale, topic = null) {
-    Object.assign(this, { scale, topic, last: null, counts: new Map() });
+  /** setup: {scale, further_questions}. topic: restricts the list to this query. */
+  async show(setup, topic = null) {
+    const { scale, further_questions: further } = setup;
+    Object.assign(this, { setup, scale, further, topic, last: null, counts: new Map() });
     const title = document.getElementById("history-title");
     if (title)
       title.textContent = topic
@@ -168,7 +169,7 @@ export class History {
           " ",
           make(
             "button.button.small",
-            { type: "button", onclick: () => this.show(this.scale) },
+            { type: "button", onclick: () => this.show(this.setup) },
             t("Try again"),
           ),
         ),
@@ -204,6 +205,21 @@ export class History {
       : null;
   }
 
+  /** Returns the answers to further questions in words. */
+  #answers(given) {
+    return (this.further ?? [])
+      .filter(({ key }) => key in (given ?? {}))
+      .map(({ key, title, scale }) =>
+        t("{question}: {answer}", {
+          question: title,
+          answer:
+            given[key] === null
+              ? t("Cannot judge")
+              : gradeName(scale, given[key]),
+        }),
+      );
+  }
+
   #row(item) {
     const { judgement: id } = item;
     const title = item.document.title || item.document.id;
@@ -217,8 +233,8 @@ export class History {
           ),
         ]
       : STATUS[item.status];
-    const said = ({ grade, cannot_reason: reason }) =>
-      `${grade} ${reason ?? ""}`;
+    const said = ({ grade, cannot_reason: reason, answers }) =>
+      `${grade} ${reason ?? ""} ${this.#answers(answers).join()}`;
     const earlier = (item.revisions ?? []).filter(
       (row, place, all) =>
         place < all.length - 1 && said(row) !== said(all[place + 1]),
@@ -260,6 +276,9 @@ export class History {
           place >= 0 ? shape(this.scale[place].shape, place) : null,
           gradeName(this.scale, item.grade, item.cannot_reason),
         ),
+        ...this.#answers(item.answers).map((text) =>
+          make("div.small", { dir: "auto" }, text),
+        ),
         status
           ? make(
               `span.badge${status[0] && "."}${status[0]}`,
@@ -275,7 +294,7 @@ export class History {
                 grades: earlier
                   .map(
                     (one) =>
-                      `${gradeName(this.scale, one.grade, one.cannot_reason)} (${moment(one.judged_at)})`,
+                      `${[gradeName(this.scale, one.grade, one.cannot_reason), ...this.#answers(one.answers)].join(" · ")} (${moment(one.judged_at)})`,
                   )
                   .join(", "),
               }),

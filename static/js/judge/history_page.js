@@ -19,7 +19,7 @@ try {
     ((pair) => {
       location.assign(`${box.dataset.judge}?later=${pair}`);
     });
-  await new History({ api, box, open, takeUp }).show(setup.scale);
+  await new History({ api, box, open, takeUp }).show(setup);
 } catch (error) {
   box.replaceChildren(
     make(

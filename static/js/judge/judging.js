@@ -26,6 +26,7 @@ export class Judging {
     memory,
     views,
     banners,
+    steps,
     askNote,
     askSignIn,
     drawGuidelines,
@@ -68,6 +69,7 @@ export class Judging {
       bar,
       head,
       settings,
+      steps,
     });
     this.input = { at: null, last: null, device: "keyboard", pending: null }; // from presses.js
     bar.canUndo = () => this.canUndo;
@@ -90,12 +92,7 @@ export class Judging {
 
   async begin(setup, open) {
     this.setup = setup;
-    this.bar.setScale(
-      setup.scale,
-      setup.campaign.spans === "required"
-        ? setup.campaign.spans_from
-        : undefined,
-    );
+    this.open.steps.begin(setup);
     this.leases.ahead = setup.campaign.lease_window ?? this.leases.ahead;
     this.head.part = setup.part ?? Infinity;
     this.open.views.isMarkdown = setup.campaign.text_format === "markdown";
@@ -221,8 +218,11 @@ export class Judging {
     else this.advance();
   }
 
-  /** Shows a pair's document. record: the annotator's judgement that is open for revision. */
-  show(pair, { record = null } = {}) {
+  /**
+   * Shows a pair's document. record: the annotator's judgement that is open for revision. atEnd:
+   * begin with its last question.
+   */
+  show(pair, { record = null, atEnd = false } = {}) {
     const {
       server,
       setup: { campaign },
@@ -240,6 +240,7 @@ export class Judging {
     const isNew = this.open.show(pair, {
       record,
       practice,
+      atEnd,
       pressedAt,
       idleLimitMs:
         (pair.document.idle_limit_s ?? campaign.idle_seconds ?? 60) * 1000,
@@ -419,6 +420,7 @@ export class Judging {
     this.mode = "checking";
     this.open.freeze();
     this.bar.say(""); // its request has been fulfilled
+    this.open.steps.to(0);
     this.bar.select(grade);
     this.bar.enable(false, { undo: false });
   }
@@ -431,6 +433,7 @@ export class Judging {
     return (
       this.bar.back ||
       this.open.spans.before?.length > 0 ||
+      !this.open.steps.onPrimary ||
       this.trail.before >= 0 ||
       (this.setup?.has_judged && !this.trail.isWhole)
     );
@@ -450,6 +453,11 @@ export class Judging {
     )
       return;
     if (this.ready && this.open.spans.undo()) return; // the last action on this document
+    if (this.ready && this.open.steps.undo()) {
+      this.input.pending = null;
+      this.bar.say("");
+      return this.open.keepDraft();
+    }
     this.review((review) => review.back());
   }
 

@@ -90,6 +90,23 @@ export function actionOf(event, keys, single = true) {
   return named ? { action: named } : null;
 }
 
+/** Whether Tab moves to another question about the document, instead of the focus. */
+function movesOn(event, { open, bar }) {
+  const onControl =
+    event.target instanceof Element &&
+    event.target.closest("a, button, summary, input, select, textarea");
+  return (
+    event.key === "Tab" &&
+    !event.ctrlKey &&
+    !event.altKey &&
+    !event.metaKey &&
+    !onControl &&
+    open.pair &&
+    !bar.askingReason &&
+    open.steps.neighbour(event.shiftKey ? -1 : 1) >= 0
+  );
+}
+
 /**
  * Carries out key presses. page: {reader, open, input, bar, settings, actions, isStopped(),
  * press(...), escape()}.
@@ -110,6 +127,11 @@ export function pressed(
     return;
   }
   if (isStopped()) return;
+  if (movesOn(event, { open, bar })) {
+    const place = open.steps.neighbour(event.shiftKey ? -1 : 1);
+    event.preventDefault();
+    return void press("goTo", place);
+  }
   const found = actionOf(event, settings.keys, settings.get("shortcuts"));
   if (!found) return;
   const { action, place } = found;

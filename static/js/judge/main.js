@@ -19,6 +19,7 @@ import { Judging } from "./judging.js";
 import { fetchAhead, here, part } from "./lazy.js";
 import { Leases } from "./leases.js";
 import { Outbox } from "./outbox.js";
+import { Steps } from "./steps.js";
 
 const root = byId("judge");
 const {
@@ -44,6 +45,7 @@ const bar = new Bar({
   message: byId("bar-message"),
   toast: byId("toast"),
 });
+const steps = new Steps({ bar, box: byId("steps"), prompt: byId("prompt") });
 const banners = new Banners(byId("banners"));
 const judging = new Judging({
   api,
@@ -55,6 +57,7 @@ const judging = new Judging({
   memory,
   views,
   banners,
+  steps,
   askNote,
   askSignIn,
   drawGuidelines: () => drawGuidelines(),
@@ -149,9 +152,9 @@ const actions = {
   reading: () => reading?.toggle(),
   "reset-reading": () => reading?.reset(),
   guidelines: toggleGuidelines,
-  history: async () => (await dialogs()).history(judging.setup.scale, null),
+  history: async () => (await dialogs()).history(judging.setup, null),
   sofar: async () =>
-    (await dialogs()).history(judging.setup.scale, judging.open.topicShown),
+    (await dialogs()).history(judging.setup, judging.open.topicShown),
   "whole-query": () =>
     head.showWhole(
       byId("query-more").getAttribute("aria-expanded") === "false",
@@ -232,6 +235,8 @@ document.addEventListener("click", (event) => {
     else judging.press("grade", Number(grade.dataset.place), device);
     return;
   }
+  const step = target?.closest("#steps [data-step]");
+  if (step) judging.press("goTo", Number(step.dataset.step));
   const opener = target?.closest("[data-action]");
   if (opener) {
     if (opener.tagName === "A") event.preventDefault();

@@ -21,7 +21,7 @@ const NO_SPANS = {
 
 /** Emits "painted" when a document is shown, and "marked" and "cursor" as in spans.js. */
 export class OpenPair extends EventTarget {
-  constructor({ reader, memory, views, bar, head, settings }) {
+  constructor({ reader, memory, views, bar, head, settings, steps }) {
     super();
     Object.assign(this, {
       reader,
@@ -30,6 +30,7 @@ export class OpenPair extends EventTarget {
       bar,
       head,
       settings,
+      steps,
       spans: NO_SPANS,
       note: "",
     });
@@ -58,12 +59,18 @@ export class OpenPair extends EventTarget {
   }
 
   /**
-   * Shows a pair. practice: {judged, total} in the qualification test. Returns whether the query
-   * has changed.
+   * Shows a pair. practice: {judged, total} in the qualification test. atEnd: begin with the last
+   * question of the record. Returns whether the query has changed.
    */
   show(
     pair,
-    { record = null, practice = null, idleLimitMs, pressedAt = null },
+    {
+      record = null,
+      practice = null,
+      atEnd = false,
+      idleLimitMs,
+      pressedAt = null,
+    },
   ) {
     const view = this.views.of(pair),
       draft = record ? null : this.memory.draft(pair.lease);
@@ -99,7 +106,11 @@ export class OpenPair extends EventTarget {
     this.repaintTerms();
     this.#name(draft?.note ?? record?.unsaved ?? before.note ?? "");
     this.bar.leaveReason();
-    this.bar.select((record ?? pair.previous)?.grade ?? null);
+    this.steps.open({
+      record: record ?? pair.previous,
+      draft: draft?.answers,
+      atEnd,
+    });
     this.bar.enable(true);
     this.bar.say("");
     if (!stands)
@@ -141,7 +152,7 @@ export class OpenPair extends EventTarget {
   drop() {
     this.view = this.pair = this.record = null;
     this.#name("");
-    this.bar.select(null);
+    this.steps.open();
     this.reader.close();
     this.spans.hide();
     for (const name of ["term", "find", "found"]) paint(name, []);
@@ -208,6 +219,7 @@ export class OpenPair extends EventTarget {
       this.memory.keepDraft(this.reader.lease, {
         note: this.note,
         spans: this.spans.points,
+        answers: this.steps.draft,
       });
   }
 

@@ -67,13 +67,34 @@ export class Presses {
     if (!grade || !this.isReady() || this.#isEcho(place)) return;
     const isAgain = input.pending === grade;
     Object.assign(input, { device, pending: null });
-    if (this.#lacksSpan(grade)) {
+    if (this.open.steps.onPrimary && this.#lacksSpan(grade)) {
       this.open.focus();
       this.open.spans.guide(true);
       this.#wait(grade, "missing");
     } else if (this.settings.get("confirm") && !isAgain)
       this.#wait(grade, "chosen");
-    else this.#judge({ grade: grade.value });
+    else this.#answer(grade.value);
+  }
+
+  /** Answers the current question. The last answer submits the judgement. */
+  #answer(value) {
+    const { bar, open } = this,
+      { steps } = open;
+    if (steps.answer(value))
+      return void this.#judge({ grade: steps.grade, answers: steps.answers });
+    bar.hideToast(); // the answer is the last action
+    bar.say("");
+    open.paintedAt = performance.now(); // the second half of a double press is no answer
+    open.keepDraft();
+  }
+
+  /** Moves to another question about the document. */
+  goTo(place) {
+    if (!this.isReady()) return;
+    Object.assign(this.input, { pending: null, last: null });
+    this.bar.leaveReason();
+    this.bar.say("");
+    this.open.steps.to(place);
   }
 
   #lacksSpan({ value }) {
@@ -112,12 +133,16 @@ export class Presses {
   cancel() {
     this.input.pending = null;
     this.open.spans.guide(false);
-    this.bar.select(this.open.record?.grade ?? null);
+    this.bar.select(this.open.steps.selected);
     this.bar.say("");
   }
 
   askReason() {
-    if (this.isReady()) prompts.reasons({ bar: this.bar });
+    if (!this.isReady()) return;
+    if (this.open.steps.onPrimary) return prompts.reasons({ bar: this.bar });
+    if (this.#isEcho("cannot")) return;
+    this.input.pending = null;
+    this.#answer(null);
   }
 
   cannot(reason, device) {
@@ -166,25 +191,33 @@ export class Presses {
     });
   }
 
+  /** Returns the names of a judgement's answers. */
+  #name({ grade, reason, answers }) {
+    return [
+      gradeName(this.setup.scale, grade, reason),
+      ...this.open.steps.namesOf(answers),
+    ].join(" · ");
+  }
+
   /** Sends a judgement or a revision. */
-  #judge({ grade, reason = "" }) {
+  #judge({ grade, reason = "", answers = this.open.steps.none }) {
     const {
       bar,
       outbox,
-      setup: { scale },
       open: { pair, note, title, record, reader },
     } = this;
     const spans = reason ? [] : this.open.spans.points;
     const body = bodyOf({
       grade,
       reason,
+      answers,
       note,
       spans,
       times: reader.clock.read(),
       guidelineVersion: this.#guidelineVersion,
       device: this.input.device,
     });
-    const name = gradeName(scale, grade, reason);
+    const name = this.#name({ grade, reason, answers });
     outbox.add(
       entryOf(body, {
         pair,
@@ -207,6 +240,7 @@ export class Presses {
       judgement: null,
       grade,
       reason,
+      answers,
       note,
       spans,
       at: body.judged_at,
@@ -218,20 +252,20 @@ export class Presses {
   }
 
   /** Sends a revision of the open judgement. */
-  #revised({ key, grade, cannot_reason: reason, note, spans }, name) {
+  #revised({ key, grade, cannot_reason: reason, answers, note, spans }, name) {
     const {
       bar,
       settings,
-      setup: { scale },
       open: { pair, title, record },
     } = this;
     const before = {
       grade: record.grade,
       reason: record.reason,
+      answers: record.answers,
       note: record.note ?? "",
       spans: record.spans ?? [],
     };
-    const was = gradeName(scale, before.grade, before.reason),
+    const was = this.#name(before),
       isNoted = note !== before.note;
     const isNew =
       was !== name || isNoted || String(spans) !== String(before.spans);
@@ -245,6 +279,7 @@ export class Presses {
       key,
       grade,
       reason,
+      answers,
       note,
       spans,
       unsaved: undefined,

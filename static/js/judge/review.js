@@ -15,15 +15,16 @@ export class Review {
     Object.assign(this, { page: open, ...parts });
   }
 
+  /** Opens the previous judgement at its last question. */
   back() {
-    return this.open(this.trail.before);
+    return this.open(this.trail.before, { atEnd: true });
   }
   forward() {
     return this.open(this.trail.place + 1);
   }
 
   /** Opens the judgement at a position of the trail, -1 for the one before all of them. */
-  async open(place) {
+  async open(place, { atEnd = false } = {}) {
     const { records } = this.trail;
     if (place >= records.length) return void this.advance();
     if (place < 0) {
@@ -34,7 +35,7 @@ export class Review {
     if (records[place].later)
       return void (await this.#comeBack(records.splice(place, 1)[0]));
     if (!records[place].stub || (await this.#fill(records[place])))
-      this.#show(place);
+      this.#show(place, { atEnd });
   }
 
   async openJudgement(id) {
@@ -103,6 +104,7 @@ export class Review {
         judgement: judgement.judgement,
         grade: judgement.grade,
         reason: judgement.cannot_reason,
+        answers: judgement.answers,
         note: judgement.note,
         spans: judgement.spans,
         at: judgement.judged_at,
@@ -114,13 +116,16 @@ export class Review {
     }
   }
 
-  #show(place) {
+  #show(place, { atEnd = false } = {}) {
     this.page.setAside();
     this.trail.place = place;
     this.bar.hideToast();
-    const { grade, reason, at, pair } = this.trail.open;
-    this.show(pair, { record: this.trail.open });
-    const name = gradeName(this.scale, grade, reason);
+    const { grade, reason, answers, at, pair } = this.trail.open;
+    this.show(pair, { record: this.trail.open, atEnd });
+    const name = [
+      gradeName(this.scale, grade, reason),
+      ...this.page.steps.namesOf(answers),
+    ].join(" · ");
     const time = new Date(at).toLocaleTimeString(locale, {
       hour: "2-digit",
       minute: "2-digit",

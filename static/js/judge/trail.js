@@ -5,7 +5,7 @@ const RECENT = 5; // number of judgements for which a query counts as recent
 
 export class Trail {
   constructor() {
-    this.records = []; // {pair, key, judgement, grade, reason, note, spans, at}, for a skipped pair {pair, key, later}, or {judgement, stub}
+    this.records = []; // {pair, key, judgement, grade, reason, answers, note, spans, at}, for a skipped pair {pair, key, later}, or {judgement, stub}
     this.place = null; // index of the judgement that is open for revision
     this.isWhole = false; // the server has no earlier judgements
   }

@@ -128,6 +128,7 @@ export class TrialApi extends Api {
       revision: versions.length + 1,
       grade: body.grade,
       cannot_reason: body.cannot_reason,
+      answers: body.answers ?? {},
       note: body.note,
       spans: body.spans,
       active_ms: body.active_ms,
