@@ -15,7 +15,11 @@ from analysis.publishing import exports
 from annotation.models import Campaign
 from annotation.services.errors import CampaignError
 from assay.analyses.shared.judged_files import parse_duration
-from assay.analyses.shared.judges import add_judges_option, chosen_annotator_types
+from assay.analyses.shared.judges import (
+    add_judges_option,
+    add_question_option,
+    chosen_annotator_types,
+)
 from assay.atomic_files import write_bytes_atomically
 from assay.cli.base import BadInput, DatabaseCommand, parse_positive
 from assay.labels.aggregation import METHODS
@@ -23,9 +27,10 @@ from assay.number_words import format_count
 
 
 def add_campaign_options(parser: ArgumentParser) -> None:
-    """Add --campaign, --method, --min-relevant, --min-judgements, --min-seconds, --no-gold,
+    """Add --campaign, --question, --method, --min-relevant, --min-judgements, --min-seconds, --no-gold,
     --exclude, --include-excluded and --annotators."""
     parser.add_argument("--campaign", required=True, metavar="SLUG", help="slug of the campaign")
+    add_question_option(parser)
     parser.add_argument(
         "--method",
         choices=list(METHODS),

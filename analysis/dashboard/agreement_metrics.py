@@ -17,6 +17,7 @@ from analysis.judgements.agreement_by_entry import (
     compute_agreement_by_entry,
     describe_agreement_by_entry,
 )
+from analysis.judgements.agreement_by_question import compute_agreement_by_question
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from annotation.models import Campaign, Membership, Pair
 from annotation.selectors.pairs import get_special_pairs
@@ -196,7 +197,7 @@ def compared_days(table: LabelTable) -> NDArray[np.int64]:
 @jobs.register_job_kind(AGREEMENT_JOB, unit="steps", figures=True)
 def compute_agreement(work: ClaimedJob) -> dict[str, Any]:
     """Compute the report: graded and binary (the keys of the command `agreement`), over_time,
-    by_topic, by_length, by_guideline, by_entry, and alpha_without, the ordinal alpha of all other
+    by_topic, by_length, by_guideline, by_entry, by_question, and alpha_without, the ordinal alpha of all other
     annotators by pseudonym."""
     campaign = Campaign.objects.get(pk=work.campaign_id)
     live = get_snapshot(campaign, fresh=0.0)
@@ -238,6 +239,7 @@ def compute_agreement(work: ClaimedJob) -> dict[str, Any]:
             "by_length": by_length,
             "by_guideline": by_guideline,
             "by_entry": compute_agreement_by_entry(campaign, table),
+            "by_question": compute_agreement_by_question(campaign),
             "alpha_without": _alpha_without_annotators(table, report.graded.kappa_others),
             "seed": campaign.seed,
         }

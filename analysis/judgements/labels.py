@@ -25,6 +25,7 @@ from analysis.judgements.rows import (
     rows_to_label_table,
 )
 from analysis.models import Recipe
+from annotation.core.campaign_questions import PRIMARY_KEY
 from annotation.models import Campaign, Pair
 from annotation.selectors.pairs import get_ruled_pairs, get_special_pairs
 from assay.formats.qrels import SAMPLED_MESSAGE, QrelsColumns, make_qrels
@@ -47,7 +48,8 @@ class LabelChoices:
     min_relevant: minimum relevant grade, the campaign's if None. min_seconds: minimum active seconds,
     in addition to the campaign's limit. exclude: pseudonyms to leave out. include_excluded: pseudonyms
     whose judgements count although the campaign excludes them, or ALL_JUDGES. judges: annotator
-    types (assay.labels.annotator_types) whose judgements count.
+    types (assay.labels.annotator_types) whose judgements count. question: key of the question that the labels
+    answer. Adjudications and known grades concern the primary question only.
     """
 
     method: str = "majority"
@@ -58,6 +60,11 @@ class LabelChoices:
     exclude: tuple[str, ...] = ()
     include_excluded: tuple[str, ...] = ()
     judges: tuple[str, ...] = LABELLING_TYPES
+    question: str = PRIMARY_KEY
+
+    @property
+    def is_primary(self) -> bool:
+        return self.question == PRIMARY_KEY
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> LabelChoices:
@@ -71,11 +78,14 @@ class LabelChoices:
         return cls(**known)
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {
+        values = asdict(self) | {
             "exclude": list(self.exclude),
             "include_excluded": list(self.include_excluded),
             "judges": list(self.judges),
         }
+        if self.is_primary:  # recipes of campaigns with one question are as in earlier versions
+            del values["question"]
+        return values
 
     def includes_excluded(self, annotator: str) -> bool:
         """Return whether this annotator's judgements count even if the campaign excludes the
@@ -113,6 +123,7 @@ class LabelChoices:
     def words(self) -> list[str]:
         """Return one short phrase per choice, for display."""
         said = [
+            *([] if self.is_primary else [f"question {self.question}"]),
             self.method,
             f"at least {self.min_judgements} judgement{'' if self.min_judgements == 1 else 's'}",
         ]
@@ -247,20 +258,20 @@ def make_labels(
 ) -> Labels:
     """Make labels under the choices.
 
-    rows: the campaign's judgements, at least those of the chosen annotator types, read by default.
+    rows: the campaign's judgements for the chosen question, at least those of the chosen annotator
+    types, read by default.
     counted: returns the table of all counted judgements of `rows`, if the caller has it. It is used
     if the choices leave none of them out.
     """
-    min_relevant = campaign.min_relevant if choices.min_relevant is None else choices.min_relevant
-    table = _select_judgements(
-        campaign,
-        choices,
-        read_rows(campaign, judges=choices.judges) if rows is None else rows,
-        counted,
-    )
+    scale = campaign.scale_of(choices.question)
+    min_relevant = scale.min_relevant if choices.min_relevant is None else choices.min_relevant
+    if rows is None:
+        rows = read_rows(campaign, judges=choices.judges, question=choices.question)
+    table = _select_judgements(campaign, choices, rows, counted)
     method = METHODS[choices.method]
     by_llm = AnnotatorType.LLM in choices.judges
-    rulings = {} if by_llm else read_adjudications(campaign, with_gold=choices.with_gold)
+    of_grade = choices.is_primary and not by_llm
+    rulings = {} if not of_grade else read_adjudications(campaign, with_gold=choices.with_gold)
     graded = method(table, min_judgements=choices.min_judgements).adjudicated(rulings)
     on_two = {pair: int(grade >= min_relevant) for pair, grade in rulings.items()}
     binary = method(table.binary(min_relevant), min_judgements=choices.min_judgements).adjudicated(
@@ -273,7 +284,7 @@ def make_labels(
         for pair, grade in rulings.items()
         if pair not in judged
     ]
-    known = read_known_grades(campaign) if choices.with_gold and not by_llm else {}
+    known = read_known_grades(campaign) if choices.with_gold and of_grade else {}
     beyond += [
         Label(*pair, grade, int(grade >= min_relevant), KNOWN_GRADE_COLUMN, KNOWN_GRADE_COLUMN, 0)
         for pair, grade in known.items()
@@ -292,7 +303,8 @@ def _select_judgements(
     admitted = choices.admits(taken)
     if counted is not None and taken is rows and (admitted == rows.counts).all():
         return counted()
-    return rows_to_label_table(taken, n_grades=campaign.grades.size, only=admitted)
+    n_grades = campaign.scale_of(choices.question).size
+    return rows_to_label_table(taken, n_grades=n_grades, only=admitted)
 
 
 def describe_decisions(aggregation: Aggregation, pairs: NDArray[np.intp]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annotation.core.campaign_questions import PRIMARY_KEY
 from annotation.models import Campaign, Judgement, Pair
 from annotation.selectors.pairs import get_kept_pairs, get_special_pairs
 from assay.labels.annotator_types import LABELLING_TYPES
@@ -35,7 +36,8 @@ class JudgementRows:
     into them. judges: each annotator's AnnotatorType. judgement, pair, member: row IDs. grade: NO_GRADE
     for "cannot judge". active, idle, hidden: seconds, NaN if unknown. judged_at: seconds since
     1970. status: index into STATUSES. gold: the pair's known grade, or NO_GRADE. guideline:
-    version. words: length of the document.
+    version. words: length of the document. If the rows were read for a further question, `grade` is
+    its answer.
     """
 
     topics: list[str]
@@ -105,19 +107,26 @@ COLUMNS = (
 )
 
 
-def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING_TYPES) -> JudgementRows:
-    """Read all newest revisions by annotators of these types, in one query."""
+def read_rows(
+    campaign: Campaign, *, judges: Sequence[str] = LABELLING_TYPES, question: str = PRIMARY_KEY
+) -> JudgementRows:
+    """Read all newest revisions by annotators of these types, in one query. question: key of the
+    question whose answers are the grades. Judgements without an answer to it have NO_GRADE."""
     judgements = Judgement.objects.filter(
         pair__in=get_kept_pairs(campaign), current=True, membership__annotator_type__in=judges
     )
     judgements = judgements.exclude(pair__kind=Pair.Kind.QUALIFICATION)
+    wanted = [name if name != "grade" or question == PRIMARY_KEY else "answers" for name in COLUMNS]
     columns: list[Sequence[Any]] = list(
-        zip(*judgements.order_by("pk").values_list(*COLUMNS).iterator(chunk_size=5000), strict=True)
+        zip(*judgements.order_by("pk").values_list(*wanted).iterator(chunk_size=5000), strict=True)
     )
     columns = columns or [()] * len(COLUMNS)
     topics, topic = _encode_ids(columns[3])
     documents, document = _encode_ids(columns[4])
     annotators, annotator = _encode_ids(columns[5])
+    given = columns[6]
+    if question != PRIMARY_KEY:
+        given = [answers.get(question) for answers in given]
     kind_of = dict(zip(columns[5], columns[15], strict=True))
     place = {name: i for i, name in enumerate(STATUSES)}
     return JudgementRows(
@@ -131,7 +140,7 @@ def read_rows(campaign: Campaign, *, judges: Sequence[str] = LABELLING_TYPES) ->
         topic=topic,
         document=document,
         annotator=annotator,
-        grade=_grade_array(columns[6]),
+        grade=_grade_array(given),
         active=to_seconds(columns[7]),
         idle=to_seconds(columns[8]),
         hidden=to_seconds(columns[9]),

@@ -44,6 +44,9 @@ COUNT, SECONDS = (
 AMOUNT_SCHEMA = {"type": "string", "pattern": r"^[0-9]{1,6}(\.[0-9]{1,2})?$"}
 CHOICE_PARAMETERS = [
     OpenApiParameter(
+        "question", str, description="key of the question (default: relevance, the grade)"
+    ),
+    OpenApiParameter(
         "method",
         str,
         enum=list(METHODS),

@@ -30,6 +30,7 @@ RAW_FIELDS = (
         "current",
         "grade",
         "cannot_reason",
+        "answers",
         "note",
         "spans",
         "status",
@@ -118,6 +119,7 @@ def iterate_raw_judgements(
                 after_deadline=j["after_deadline"],
                 server_ms=j["server_ms"],
                 note=j["note"] if notes else "",
+                answers=j["answers"],
             )
 
 

@@ -30,6 +30,7 @@ from analysis.publishing.contents import (
 )
 from analysis.publishing.zips import write_zip
 from annotation.core.audit_actions import AuditAction
+from annotation.core.campaign_questions import PRIMARY_KEY
 from annotation.models import Campaign
 from annotation.selectors.pairs import get_ruled_pairs
 from annotation.services.audit import record_event
@@ -106,7 +107,7 @@ class ExportOptions:
 @dataclass(frozen=True)
 class Export:
     """An export. name: in addresses. file: suffix of the file name after the campaign's slug.
-    heeds: the options that affect it (labels, comments, spreadsheet). of_kind: the kind of pool
+    heeds: the options that affect it (labels, question, comments, spreadsheet). of_kind: the kind of pool
     that it requires."""
 
     name: str
@@ -122,8 +123,9 @@ class Export:
     def filename(self, campaign: Campaign, choices: LabelChoices | None = None) -> str:
         """Return the file name. It shows if the labels are simulated or by LLM judges, or if qrels
         hold only the sampled pairs of a pool."""
+        question = f"-{choices.question}" if choices and not choices.is_primary else ""
         drawn = "-sampled" if "comments" in self.heeds and is_sampled(campaign) else ""
-        return f"{campaign.slug}{annotator_type_suffix(campaign, choices if 'labels' in self.heeds else None)}{drawn}-{self.file}"
+        return f"{campaign.slug}{annotator_type_suffix(campaign, choices if 'labels' in self.heeds else None)}{question}{drawn}-{self.file}"
 
 
 def annotator_type_suffix(campaign: Campaign, choices: LabelChoices | None = None) -> str:
@@ -154,6 +156,11 @@ def available_exports(campaign: Campaign) -> dict[str, Export]:
 def prepare_export(export: Export, campaign: Campaign, wanted: ExportOptions) -> BinaryIO:
     """Return the complete file from one snapshot, positioned at its start, so that downloads are
     never truncated. Raises CampaignError if it cannot be made."""
+    if not wanted.choices.is_primary and "question" not in export.heeds:
+        raise CampaignError(
+            _("The export “%(title)s” contains grades only, no further questions.")
+            % {"title": export.title}
+        )
     file = cast(BinaryIO, tempfile.SpooledTemporaryFile(MEMORY_BYTES))  # noqa: SIM115  handed to the response, which closes it
     with snapshot():
         now = Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
@@ -186,8 +193,13 @@ def log_export(campaign: Campaign, user: Any, export: Export, wanted: ExportOpti
 
 def check_choices(campaign: Campaign, choices: LabelChoices) -> list[str]:
     """Return the errors in the choices for this campaign, as sentences."""
+    keys = [PRIMARY_KEY, *(question.key for question in campaign.questions_after_grade)]
+    if choices.question not in keys:
+        return [
+            f"This campaign has no question {choices.question[:60]!r}, expected one of {', '.join(keys)}."
+        ]
     mistakes = []
-    values = campaign.grades.values
+    values = campaign.scale_of(choices.question).values
     if choices.min_relevant is not None and choices.min_relevant not in values[1:]:
         mistakes.append(
             f"The minimum relevant grade must be one of {', '.join(map(str, values[1:]))}."
@@ -271,7 +283,10 @@ def write_label_rows(made: Labels, out: IO[str], *, spreadsheet: bool = False) -
 
 def _write_judgements(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
     write_raw_judgements(
-        iterate_raw_judgements(campaign, wanted.choices), out, spreadsheet=wanted.spreadsheet
+        iterate_raw_judgements(campaign, wanted.choices),
+        out,
+        spreadsheet=wanted.spreadsheet,
+        questions=[question.key for question in campaign.questions_after_grade],
     )
 
 
@@ -523,6 +538,7 @@ def _write_feedback(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> 
 
 
 RULES, SAFE = ("labels",), ("labels", "spreadsheet")
+OF_QUESTION, SAFE_OF_QUESTION = ("labels", "question"), ("labels", "question", "spreadsheet")
 EXPORTS = {
     export.name: export
     for export in (
@@ -533,7 +549,7 @@ EXPORTS = {
             "qrels.txt",
             TEXT,
             _qrels_writer("graded"),
-            ("labels", "comments"),
+            ("labels", "question", "comments"),
         ),
         Export(
             "qrels-binary",
@@ -542,7 +558,7 @@ EXPORTS = {
             "qrels-binary.txt",
             TEXT,
             _qrels_writer("binary"),
-            ("labels", "comments"),
+            ("labels", "question", "comments"),
         ),
         Export(
             "prels",
@@ -591,7 +607,7 @@ EXPORTS = {
             "labels.tsv",
             TSV,
             _write_labels,
-            SAFE,
+            SAFE_OF_QUESTION,
         ),
         Export(
             "judgements",
@@ -680,7 +696,7 @@ EXPORTS = {
             "quepid-ratings.csv",
             CSV,
             _write_ratings,
-            SAFE,
+            SAFE_OF_QUESTION,
         ),
         Export(
             "quepid-detailed",
@@ -689,7 +705,7 @@ EXPORTS = {
             "quepid-detailed.csv",
             CSV,
             _write_detailed,
-            SAFE,
+            SAFE_OF_QUESTION,
         ),
         Export(
             "quepid-general",
@@ -707,7 +723,7 @@ EXPORTS = {
             "opensearch-judgments.json",
             JSON,
             _write_import_judgment,
-            RULES,
+            OF_QUESTION,
         ),
         Export(
             "rank-eval",
@@ -716,7 +732,7 @@ EXPORTS = {
             "rank-eval.json",
             JSON,
             _write_rank_eval,
-            RULES,
+            OF_QUESTION,
         ),
         Export(
             "ltr",
@@ -725,7 +741,7 @@ EXPORTS = {
             "ltr.txt",
             TEXT,
             _write_ltr,
-            RULES,
+            OF_QUESTION,
         ),
         Export(
             "label-csv",
@@ -734,7 +750,7 @@ EXPORTS = {
             "labels.csv",
             CSV,
             _write_label_csv,
-            SAFE,
+            SAFE_OF_QUESTION,
         ),
         Export(
             "crowd-kit",
@@ -752,7 +768,7 @@ EXPORTS = {
             "beir.zip",
             ZIP,
             _write_beir,
-            RULES,
+            OF_QUESTION,
             binary=True,
         ),
     )

@@ -11,6 +11,7 @@ from analysis.judgements.labels import ALL_JUDGES, LabelChoices
 from analysis.models import Recipe
 from analysis.publishing import exports
 from analysis.publishing.release.parts import OPTIONAL_CONTENT, ReleasePlan
+from annotation.core.campaign_questions import PRIMARY_KEY
 from annotation.models import Campaign, Membership
 from annotation.services.judging import import_guard
 from assay.labels.aggregation import METHODS
@@ -29,6 +30,11 @@ class ChoicesForm(forms.Form):
     """Selection of judgements for labels. Every field has a default, so that an address without
     parameters is valid."""
 
+    question = forms.ChoiceField(
+        label=_("Question"),
+        required=False,
+        help_text=_("Adjudications and known grades are labels of the grade only."),
+    )
     method = forms.ChoiceField(
         label=_("Aggregation method"),
         choices=[(name, METHOD_WORDS.get(name, name)) for name in METHODS],
@@ -89,10 +95,7 @@ class ChoicesForm(forms.Form):
         }
         super().__init__(data, initial=initial, prefix=prefix)
         self.campaign = campaign
-        grades = [
-            (grade["value"], f"{grade['value']} {grade['name']}") for grade in campaign.scale[1:]
-        ]
-        self.fields["min_relevant"].choices = grades  # type: ignore[attr-defined]
+        self._offer_questions(str((data or {}).get(self.add_prefix("question")) or PRIMARY_KEY))
         people = (
             campaign.memberships.filter(role="annotator")
             .order_by("pseudonym")
@@ -110,6 +113,20 @@ class ChoicesForm(forms.Form):
             *((name, name) for name in out.values_list("pseudonym", flat=True)),
         ]
         back.widget.attrs["size"] = min(max(len(back.choices), 2), 6)  # type: ignore[attr-defined]
+
+    def _offer_questions(self, chosen: str) -> None:
+        """Offer the campaign's questions, and the grades of the chosen one."""
+        scales: dict[str, Any] = {PRIMARY_KEY: self.campaign.scale}
+        questions = self.campaign.questions_after_grade
+        scales |= {question.key: question.scale for question in questions}
+        titles = [(PRIMARY_KEY, _("Grade")), *((one.key, one.title) for one in questions)]
+        self.fields["question"].choices = titles  # type: ignore[attr-defined]
+        if not questions:
+            self.fields["question"].widget = forms.HiddenInput()
+        self.fields["min_relevant"].choices = [  # type: ignore[attr-defined]
+            (grade["value"], f"{grade['value']} {grade['name']}")
+            for grade in scales.get(chosen, self.campaign.scale)[1:]
+        ]
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}
@@ -183,6 +200,10 @@ class RecipeForm(ChoicesForm):
         help_text=_("Only if the click log's licence allows publication."),
     )
     main_names = ("name", *OPTIONAL_CONTENT)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        del self.fields["question"]  # a release contains the labels of all questions
 
     @property
     def main_fields(self) -> list[Any]:

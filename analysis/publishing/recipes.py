@@ -52,6 +52,8 @@ def save_recipe(campaign: Campaign, plan: ReleasePlan, *, user: Any) -> Recipe:
     grade or an annotator."""
     if wrong := exports.check_choices(campaign, plan.choices):
         raise CampaignError(" ".join(wrong))
+    if not plan.choices.is_primary:
+        raise CampaignError(_("A release contains the labels of all questions."))
     choices = {name: value for name, value in plan.as_json().items() if name != "name"}
     try:
         with transaction.atomic():

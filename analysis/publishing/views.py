@@ -21,7 +21,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.judgements.campaign_sample import is_sampled
-from analysis.judgements.labels import LabelChoices, Labels, cached_labels
+from analysis.judgements.labels import LabelChoices, Labels, cached_labels, make_labels
 from analysis.judgements.live import get_snapshot
 from analysis.models import Recipe, Release
 from analysis.publishing import (
@@ -86,7 +86,9 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     )
 
 
-def _group_exports(campaign: Campaign, query: str) -> list[tuple[str, list[Any]]]:
+def _group_exports(
+    campaign: Campaign, query: str, choices: LabelChoices
+) -> list[tuple[str, list[Any]]]:
     """Return the available files without the two recommended ones, grouped by title."""
     main = MAIN_EXPORTS[is_sampled(campaign)]
     offered = {
@@ -95,7 +97,10 @@ def _group_exports(campaign: Campaign, query: str) -> list[tuple[str, list[Any]]
         if name not in main
     }
     groups = [
-        (str(title), [_export_context(offered[name], query) for name in names if name in offered])
+        (
+            str(title),
+            [_export_context(offered[name], query, choices) for name in names if name in offered],
+        )
         for title, names in EXPORT_GROUPS
     ]
     return [(title, files) for title, files in groups if files]
@@ -106,8 +111,9 @@ def _main_files(
 ) -> list[dict[str, object]]:
     """Return the two recommended files, each with one line on its content."""
     graded, binary = (exports.EXPORTS[name] for name in MAIN_EXPORTS[is_sampled(campaign)])
-    least = choices.min_relevant or campaign.min_relevant
-    names = {grade["value"]: grade["name"] for grade in campaign.scale}
+    scale = campaign.scale_of(choices.question)
+    least = choices.min_relevant or scale.min_relevant
+    names = {grade["value"]: grade["name"] for grade in scale.grades}
     words = [
         _("One label per pair, grades 0 to %(highest)s, TREC format.") % {"highest": max(names)}
         if not is_sampled(campaign)
@@ -121,7 +127,8 @@ def _main_files(
             "grade": names[least],
         }
     return [
-        _export_context(export, query) | {"words": said, "name": export.filename(campaign, choices)}
+        _export_context(export, query, choices)
+        | {"words": said, "name": export.filename(campaign, choices)}
         for export, said in zip((graded, binary), words, strict=True)
     ]
 
@@ -163,7 +170,7 @@ def _render_page(
     )
     choices = form.choices() if form.is_bound and form.is_valid() else LabelChoices()
     live = get_snapshot(campaign)
-    labels = cached_labels(campaign, live)
+    labels = cached_labels(campaign, live) if choices.is_primary else make_labels(campaign, choices)
     recipes_shown = _recipe_contexts(campaign)
     context = {
         "campaign": campaign,
@@ -179,16 +186,19 @@ def _render_page(
         "said": choices.words(),
         **_describe_labels(labels, len(live.pairs)),
         "main_files": _main_files(campaign, choices, query, labels),
-        "groups": _group_exports(campaign, query),
+        "groups": _group_exports(campaign, query, choices),
         "engine_addresses": list(settings.ENGINE_ENDPOINTS),
     }
     return render_page(request, "analysis/export.html", context, status=status)
 
 
-def _export_context(export: exports.Export, query: str) -> dict[str, object]:
+def _export_context(export: exports.Export, query: str, choices: LabelChoices) -> dict[str, object]:
+    """Return a file for display. Options about a further question do not apply to files of
+    grades."""
+    applies = export.heeds and (choices.is_primary or "question" in export.heeds)
     return {
         "export": export,
-        "query": f"?{query}" if query and export.heeds else "",
+        "query": f"?{query}" if query and applies else "",
         "sends": export.name in engines.METHODS,
     }
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from annotation.core.campaign_questions import CampaignQuestion, read_questions
+from annotation.core.campaign_questions import PRIMARY_KEY, CampaignQuestion, read_questions
 from annotation.core.gold_rules import GoldRule
 from annotation.core.presets import FOUR_GRADES
 from annotation.core.scale import Scale
@@ -208,6 +208,12 @@ class Campaign(models.Model):
     def questions_after_grade(self) -> tuple[CampaignQuestion, ...]:
         """Return the further questions in the order in which they are asked."""
         return read_questions(self.further_questions)
+
+    def scale_of(self, question: str) -> Scale:
+        """Return the scale of the question with this key. Raises KeyError if there is none."""
+        if question == PRIMARY_KEY:
+            return self.grades
+        return {one.key: one.grades for one in self.questions_after_grade}[question]
 
 
 class GuidelineVersion(models.Model):

@@ -35,6 +35,7 @@ FIRA_COLUMNS = (
     "queryId",
     "userId",
 )
+CANNOT_JUDGE = "cannot judge"
 RAW_COLUMNS = (
     "campaign",
     "qid",
@@ -70,7 +71,8 @@ class RawJudgement(NamedTuple):
     """One revision of one judgement, with the values that exports need.
 
     spans: (start, end) character positions in the stored text, end exclusive. grade: None if the
-    annotator could not judge. Times are None if they are unknown.
+    annotator could not judge. Times are None if they are unknown. answers: to further questions by
+    key, None for "cannot judge".
     """
 
     campaign: str
@@ -100,6 +102,7 @@ class RawJudgement(NamedTuple):
     after_deadline: bool = False
     server_ms: int | None = None
     note: str = ""
+    answers: Mapping[str, int | None] = {}
 
 
 def _flatten(text: str) -> str:
@@ -128,18 +131,30 @@ def write_removed(removed: Iterable[ProposedRemoval], out: IO[str]) -> None:
 
 
 def write_raw_judgements(
-    judgements: Iterable[RawJudgement], out: IO[str], *, spreadsheet: bool = False
+    judgements: Iterable[RawJudgement],
+    out: IO[str],
+    *,
+    spreadsheet: bool = False,
+    questions: Sequence[str] = (),
 ) -> None:
-    """Write the complete table, one row per revision, tab-separated with a header.
+    """Write the complete table, one row per revision, tab-separated with a header. questions: keys of
+    further questions, each of which has a column `answer_KEY` at the end.
 
     Texts with tabs, quotes or line ends are quoted. `excluded` is 1 if the row does not count for
     labels, and `exclusion_reason` states why.
     """
     rows = csv.writer(out, delimiter="\t", lineterminator="\n")
-    rows.writerow(RAW_COLUMNS)
+    rows.writerow([*RAW_COLUMNS, *(f"answer_{key}" for key in questions)])
     for j in judgements:
-        texts = format_raw_cells(j)
+        texts = [*format_raw_cells(j), *(format_answer(j.answers, key) for key in questions)]
         rows.writerow([escape_formula(cell) for cell in texts] if spreadsheet else texts)
+
+
+def format_answer(answers: Mapping[str, int | None], key: str) -> str:
+    """Return the answer as text: empty if there is none, CANNOT_JUDGE if it cannot be judged."""
+    if key not in answers:
+        return ""
+    return CANNOT_JUDGE if answers[key] is None else str(answers[key])
 
 
 def format_raw_cells(j: RawJudgement) -> list[str]:

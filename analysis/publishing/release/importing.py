@@ -22,7 +22,13 @@ from django.db import DataError, IntegrityError, transaction
 from analysis.judgements.labels import KNOWN_GRADE_COLUMN, LabelChoices, make_labels
 from analysis.models import Recipe
 from analysis.publishing.release.collection_files import CLICKS, RUNS
-from analysis.publishing.release.parts import LLM_JUDGES, OPTIONAL_CONTENT, SHARED_SETTINGS
+from analysis.publishing.release.parts import (
+    ANSWERS,
+    LLM_JUDGES,
+    OPTIONAL_CONTENT,
+    QUESTION_QRELS,
+    SHARED_SETTINGS,
+)
 from analysis.publishing.release.reading import ReleaseFile, open_release
 from annotation.core import scale as scales
 from annotation.core.audit_actions import AuditAction
@@ -34,7 +40,7 @@ from annotation.services.errors import CampaignError
 from annotation.services.llm_judges.restoring import restore_judges
 from assay.formats.errors import FormatError
 from assay.formats.pool import read_pool
-from assay.formats.qrels import write_qrels
+from assay.formats.qrels import QrelsColumns, write_qrels
 from assay.labels.aggregation import METHODS
 from assay.labels.annotator_types import AnnotatorType, check_types
 from pooling.models import Collection, Pool, Topic
@@ -119,6 +125,9 @@ class _ReleaseImport:
                 step=lambda stored: self.step("judgements", stored),
             )
         self.step("judgements", n)
+        with self._importing_part(ANSWERS):
+            scales = {q.key: set(q.grades.values) for q in campaign.questions_after_grade}
+            campaigns.restore_answers(campaign, self.release.answers(scales))
         self._verify_qrels(campaign)
         self._llm_judges(campaign, topics)
         self._create_recipe(campaign)
@@ -315,6 +324,12 @@ class _ReleaseImport:
 
     def _verify_qrels(self, campaign: Campaign) -> None:
         """Raise FormatError unless the judgements reproduce the release's qrels."""
+        for question in campaign.questions_after_grade:
+            choices = replace(self.choices, question=question.key, min_relevant=None)
+            part = f"{QUESTION_QRELS}{question.key}.qrels.txt"
+            if not self.release.has(part):
+                raise self.wrong(f"missing part {part}", "the labels of each question")
+            self._compare_qrels(part, make_labels(campaign, choices).qrels("graded"))
         made = make_labels(campaign, self.choices)
         if "known" not in self.release.about.get("labels", {}):
             # older releases did not use known grades of qualification pairs as labels
@@ -322,17 +337,20 @@ class _ReleaseImport:
                 made, beyond=[row for row in made.beyond if row.decision != KNOWN_GRADE_COLUMN]
             )
         for part, grades in (("qrels.txt", "graded"), ("qrels-binary.txt", "binary")):
-            text = io.StringIO()
-            try:
-                write_qrels(made.qrels(grades), text)
-            except ValueError as error:
-                raise self.wrong(str(error), "ids without white space", part) from None
-            if self.release.text(part) != text.getvalue():
-                raise self.wrong(
-                    "qrels differ from what the judgements of the release give under its recipe",
-                    "qrels that follow from the judgements",
-                    part,
-                )
+            self._compare_qrels(part, made.qrels(grades))
+
+    def _compare_qrels(self, part: str, qrels: QrelsColumns) -> None:
+        text = io.StringIO()
+        try:
+            write_qrels(qrels, text)
+        except ValueError as error:
+            raise self.wrong(str(error), "ids without white space", part) from None
+        if self.release.text(part) != text.getvalue():
+            raise self.wrong(
+                "qrels differ from what the judgements of the release give under its recipe",
+                "qrels that follow from the judgements",
+                part,
+            )
 
     def _create_recipe(self, campaign: Campaign) -> None:
         about = self.release.about["recipe"]

@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 from analysis.judgements.campaign_sample import is_sampled, read_stage_progress
-from analysis.judgements.labels import LabelChoices, Labels
+from analysis.judgements.labels import LabelChoices, Labels, make_labels
 from analysis.publishing import exports, sample_files
 from analysis.publishing.contents import (
     FEEDBACK_COLUMNS,
@@ -35,6 +35,7 @@ from assay.cli.base import to_json_types
 from assay.formats.exports import (
     RAW_COLUMNS,
     RawJudgement,
+    format_answer,
     format_raw_cells,
     format_time,
     write_raw_judgements,
@@ -48,6 +49,9 @@ SHARED_SETTINGS = SETTINGS - {"completion_code", "completion_url", "thanks_text"
 """Campaign settings in a release. Settings that concern only this campaign's annotators are left
 out."""
 CHECKSUMS_FILE, CROISSANT = "SHA256SUMS", "croissant.json"
+ANSWERS = "answers.tsv"
+ANSWER_COLUMNS = ("topic", "document", "annotator", "revision", "question", "answer")
+QUESTION_QRELS = "questions/"
 AUDIT = "audit.tsv"
 GUIDELINES = "guidelines/"
 PROVE, LOAD = "prove.py", "load_ir_datasets.py"
@@ -138,6 +142,9 @@ def part_writers(content: ReleaseContent) -> dict[str, Callable[[IO[str]], objec
         files |= collection_files.run_writers(content.campaign)
     if content.plan.clicks:
         files |= collection_files.click_writers(content.campaign)
+    for question in content.campaign.questions_after_grade:
+        name = f"{QUESTION_QRELS}{question.key}.qrels.txt"
+        files[name] = partial(_write_question_qrels, content, question.key)
     return files
 
 
@@ -163,6 +170,23 @@ def _write_checksums(text: IO[str], *, digests: Mapping[str, str]) -> None:
 
 def read_script(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def _write_question_qrels(content: ReleaseContent, question: str, text: IO[str]) -> None:
+    choices = replace(content.plan.choices, question=question, min_relevant=None)
+    write_qrels(make_labels(content.campaign, choices).qrels("graded"), text)
+
+
+def _answer_rows(content: ReleaseContent) -> Iterable[Sequence[Any]]:
+    keys = [question.key for question in content.campaign.questions_after_grade]
+    for row in iterate_raw_judgements(content.campaign, notes=False):
+        for key in keys:
+            if answer := format_answer(row.answers, key):
+                yield row.qid, row.docid, row.annotator, row.revision, key, answer
+
+
+def _has_questions(content: ReleaseContent) -> bool:
+    return bool(content.campaign.further_questions)
 
 
 def _is_staged(content: ReleaseContent) -> bool:
@@ -363,6 +387,18 @@ PARTS = (
         _write_revisions,
         columns=RAW_COLUMNS,
         needed=True,
+    ),
+    ReleasePart(
+        ANSWERS,
+        "answers to further questions, by revision of judgements.tsv",
+        columns=ANSWER_COLUMNS,
+        rows=_answer_rows,
+        asked=_has_questions,
+    ),
+    ReleasePart(
+        QUESTION_QRELS,
+        "labels of each further question, as trec_eval reads them",
+        asked=_has_questions,
     ),
     ReleasePart(
         "excluded.tsv",

@@ -30,6 +30,7 @@ from analysis.publishing.release.collection_files import (
     RUNS,
 )
 from analysis.publishing.release.parts import (
+    ANSWERS,
     CHECKSUMS_FILE,
     FILE_NAMES,
     FORMAT,
@@ -38,6 +39,7 @@ from analysis.publishing.release.parts import (
     LLM_LABELS,
     PARTS,
     PARTS_BY_NAME,
+    QUESTION_QRELS,
     VERSION,
 )
 from annotation.core.limits import MAX_VALUES
@@ -47,6 +49,7 @@ from annotation.services.campaigns.restoring import (
     FeedbackRow,
     JudgementRow,
     PairRow,
+    RevisionKey,
     RulingRow,
 )
 from annotation.services.llm_judges.restoring import LlmLabelRow
@@ -54,6 +57,7 @@ from assay.column_types import QrelsColumns, RunColumns
 from assay.formats.archives import ARCHIVE_ERRORS, damaged_archive_error, open_zip
 from assay.formats.delimited import DelimitedRow, DelimitedTable, FileProblems
 from assay.formats.errors import FormatError
+from assay.formats.exports import CANNOT_JUDGE
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
 from assay.formats.streams import PeekableStream, iterate_lines
@@ -68,7 +72,12 @@ MAX_TEXT_BYTES = 32_000_000
 MAX_PARTS = 1000
 KNOWN_NAMES = FILE_NAMES | set(version_1.PARTS.values())
 GUIDELINE_PATTERN = re.compile(GUIDELINES + r"v([1-9]\d{0,5})\.md")
-FOLDER_PATTERN = re.compile(f"{GUIDELINE_PATTERN.pattern}|{COLLECTION_FILE_PATTERN.pattern}")
+QUESTION_QRELS_PATTERN = re.compile(QUESTION_QRELS + r"[a-z][a-z0-9_]{0,29}\.qrels\.txt")
+FOLDER_PATTERN = re.compile(
+    "|".join(
+        one.pattern for one in (GUIDELINE_PATTERN, COLLECTION_FILE_PATTERN, QUESTION_QRELS_PATTERN)
+    )
+)
 SPAN_PATTERN = re.compile(r"(\d{1,9})-(\d{1,9})")
 MAX_NUMBER = 2_147_483_647
 
@@ -476,6 +485,24 @@ class ReleaseFile:
             )
 
         return list(self._checked_rows("adjudications.tsv", read))
+
+    def answers(self, scales: Mapping[str, set[int]]) -> dict[RevisionKey, dict[str, int | None]]:
+        """Return the answers to further questions by revision. scales: values of each question."""
+        answers: dict[RevisionKey, dict[str, int | None]] = {}
+
+        def read(line: int, c: dict[str, str]) -> None:
+            key = parse_choice(c["question"], list(scales), "question")
+            revision = parse_number(c["revision"], "revision") or 0
+            own = answers.setdefault((c["topic"], c["document"], c["annotator"], revision), {})
+            if key in own:
+                raise InvalidReleaseCell(f"duplicate answer to {key}", "one answer per question")
+            own[key] = (
+                None if c["answer"] == CANNOT_JUDGE else _parse_grade(c["answer"], scales[key])
+            )
+
+        if self.has(ANSWERS):
+            list(self._checked_rows(ANSWERS, read))
+        return answers
 
     def judgements(self, scale: set[int]) -> Iterator[JudgementRow]:
         """Yield the judgements. Raises FormatError with all problems at the end."""

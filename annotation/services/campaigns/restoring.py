@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 
+from annotation.core.campaign_questions import find_answer_problem
 from annotation.models import (
     Campaign,
     Feedback,
@@ -45,6 +46,8 @@ from pooling.services.restoring import AT_ONCE, NotRestorable, find_free_slug
 
 PairKey = tuple[str, str]
 """(topic ID, document ID)"""
+RevisionKey = tuple[str, str, str, int]
+"""(topic ID, document ID, pseudonym, revision)"""
 
 
 class JudgementRow(NamedTuple):
@@ -435,6 +438,42 @@ def _store_judgements(
         ]
     Judgement.objects.bulk_create(judgements, batch_size=AT_ONCE)
     return len(judgements)
+
+
+def restore_answers(
+    campaign: Campaign, answers: Mapping[RevisionKey, dict[str, int | None]]
+) -> None:
+    """Store the answers to further questions with their judgements. Raises NotRestorable if a
+    judgement is missing or its answers do not fit the questions."""
+    if not campaign.further_questions and not answers:
+        return
+    left, questions = dict(answers), campaign.questions_after_grade
+    changed = []
+    for judgement in Judgement.objects.filter(pair__campaign=campaign).select_related(
+        "pair__entry__topic", "membership"
+    ):
+        entry = judgement.pair.entry
+        key = (
+            entry.topic.topic_id,
+            entry.docno,
+            judgement.membership.pseudonym,
+            judgement.revision,
+        )
+        judgement.answers = left.pop(key, {})
+        problem = find_answer_problem(questions, judgement.grade, judgement.answers)
+        if problem is not None and problem.code != "answer_missing":  # imported ones may lack some
+            raise NotRestorable(
+                f"{problem.code.replace('_', ' ')} ({problem.question}) in the judgement of "
+                f"{' '.join(key[:3])}"[:300],
+                "answers to the questions that are asked after the grade",
+            )
+        changed.append(judgement)
+    if left:
+        raise NotRestorable(
+            f"answers of a judgement that is missing: {' '.join(next(iter(left))[:3])[:200]}",
+            "revisions of judgements.tsv",
+        )
+    Judgement.objects.bulk_update(changed, ["answers"], batch_size=AT_ONCE)
 
 
 def _make_leases(

@@ -1,5 +1,5 @@
-"""The option --annotators of commands that read a campaign: the annotator types whose judgements
-are used."""
+"""Options of commands that read a campaign: the annotator types whose judgements are used, and the
+question."""
 
 from __future__ import annotations
 
@@ -20,6 +20,15 @@ def add_judges_option(parser: ArgumentParser) -> None:
         choices=kinds,
         metavar="KIND",
         help=f"annotator types that count: {', '.join(kinds)} (default: human and simulated)",
+    )
+
+
+def add_question_option(parser: ArgumentParser) -> None:
+    """Add --question."""
+    parser.add_argument(
+        "--question",
+        metavar="KEY",
+        help="key of a further question of the campaign (default: the grade)",
     )
 
 
