@@ -12,6 +12,7 @@ from django.utils import timezone
 from annotation.models import ApiTokenRow, Judgement, Membership
 from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns import lifecycle
+from tests.annotation.core.test_campaign_questions import make_question
 from tests.builders import make_campaign
 from tests.commands import call_command
 
@@ -224,3 +225,19 @@ def test_mistakes_are_said_in_a_sentence(qrels):
     lifecycle.close_campaign(campaign)
     with pytest.raises(CommandError, match="is closed"):
         simulate(campaign, qrels)
+
+
+@pytest.mark.django_db
+def test_further_questions_are_answered_where_they_are_asked(qrels, tmp_path):
+    """d1 and d2 are asked, d3 (Topic) and the others are not."""
+    ease = tmp_path / "ease.txt"
+    ease.write_text("t1 0 d1 2\nt1 0 d2 1\n")
+    campaign = make_campaign(
+        n_topics=1, n_documents=4, further_questions=[make_question("ease", asked_from=2)]
+    )
+    arguments = ("--direct", "--n-annotators", "3", "--reliability", "1")
+    simulate(campaign, qrels, *arguments, "--question-truth", f"ease={ease}")
+    answers = Judgement.objects.values_list("pair__entry__docno", "grade", "answers__ease")
+    assert set(answers) == {("d1", 3, 2), ("d2", 3, 1), ("d3", 1, None), ("d4", 0, None)}
+    with pytest.raises(CommandError, match="expected ease=FILE"):
+        simulate(campaign, qrels, *arguments)

@@ -18,6 +18,7 @@ from annotation.selectors.pairs import get_kept_pairs
 from annotation.services.simulation import annotators as simulation
 from annotation.services.simulation import api_clients, simulated_time
 from assay.cli.base import error_message, parse_seed
+from assay.column_types import QrelsColumns
 from assay.formats.errors import FormatError
 from assay.formats.qrels import read_qrels
 from assay.number_words import format_count
@@ -45,6 +46,13 @@ class Command(BaseCommand):
             required=True,
             metavar="FILE",
             help="qrels file with the true grades; other pairs have the lowest grade",
+        )
+        parser.add_argument(
+            "--question-truth",
+            nargs="+",
+            default=[],
+            metavar="KEY=FILE",
+            help="qrels files with the true answers to further questions, by key of the question",
         )
         parser.add_argument(
             "--reliability",
@@ -122,6 +130,7 @@ class Command(BaseCommand):
             )
         try:
             weights, qrels = parse_mixture(options["kinds"]), read_qrels(options["truth"])
+            further = _read_question_truth(campaign, options["question_truth"])
         except (ValueError, FormatError, OSError) as error:
             raise CommandError(error_message(error), returncode=2) from None
         if not options["direct"]:
@@ -129,7 +138,7 @@ class Command(BaseCommand):
         annotators = simulation.recruit_annotators(
             campaign, options["n_annotators"], weights=weights, seed=options["seed"]
         )
-        truth = simulation.KnownGrades(qrels, campaign)
+        truth = simulation.KnownGrades(qrels, campaign, further)
         common = {
             "reliability": options["reliability"],
             "seconds": options["seconds"],
@@ -194,6 +203,20 @@ class Command(BaseCommand):
             self.stdout.write(f"  open slots: {left}, assigned: {result['slots_held']}")
         if report.errors:
             raise CommandError("; ".join(report.errors[:3]))
+
+
+def _read_question_truth(campaign: Campaign, given: list[str]) -> dict[str, QrelsColumns]:
+    """Read KEY=FILE arguments. Raises ValueError unless there is one for each further question, and
+    FormatError for a file that is not qrels."""
+    files = dict(text.partition("=")[::2] for text in given)
+    keys = [question.key for question in campaign.questions_after_grade]
+    if sorted(files) != sorted(keys) or len(files) < len(given):
+        expected = " ".join(f"{key}=FILE" for key in keys) or "none, because it has one question"
+        raise ValueError(
+            f"--question-truth does not match the further questions of {campaign.slug}, "
+            f"expected {expected}"
+        )
+    return {key: read_qrels(path) for key, path in files.items()}
 
 
 def _check_address(url: str, *, remote: bool) -> None:

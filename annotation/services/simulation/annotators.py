@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
@@ -57,23 +58,39 @@ class SimulationReport:
 
 
 class KnownGrades:
-    """Known grades by (topic ID, document ID), on the campaign's scale."""
+    """Known grades by (topic ID, document ID), on the campaign's scale, and known answers to its
+    further questions."""
 
-    def __init__(self, qrels: QrelsColumns | None, campaign: Campaign) -> None:
-        """Create from qrels. Without qrels (None), every pair has the lowest grade."""
+    def __init__(
+        self,
+        qrels: QrelsColumns | None,
+        campaign: Campaign,
+        further: Mapping[str, QrelsColumns] | None = None,
+    ) -> None:
+        """Create from qrels, and those of further questions by key. Pairs without a grade in the
+        qrels, and all pairs without qrels, have the lowest grade."""
         self.values = campaign.grades.values
-        self.grades: dict[tuple[str, str], int] = {}
-        if qrels is None:
-            return
-        for number, topic in enumerate(qrels.topics):
-            rows = qrels.rows(number)
-            self.grades |= {
-                (topic, d.decode()): int(g)
-                for d, g in zip(qrels.documents[rows], qrels.grades[rows], strict=True)
-            }
+        self.grades = _grades_by_pair(qrels)
+        self.further = [
+            (question, _grades_by_pair((further or {}).get(question.key)))
+            for question in campaign.questions_after_grade
+        ]
 
     def of(self, topic: str, docno: str) -> int:
         return core.map_to_scale(self.grades.get((topic, docno)), self.values)
+
+
+def _grades_by_pair(qrels: QrelsColumns | None) -> dict[tuple[str, str], int]:
+    grades: dict[tuple[str, str], int] = {}
+    if qrels is None:
+        return grades
+    for number, topic in enumerate(qrels.topics):
+        rows = qrels.rows(number)
+        grades |= {
+            (topic, d.decode()): int(g)
+            for d, g in zip(qrels.documents[rows], qrels.grades[rows], strict=True)
+        }
+    return grades
 
 
 def recruit_annotators(
@@ -121,6 +138,42 @@ def recruit_annotators(
         leaves = int(rng.integers(1, 25)) if kind == "dropout" else None
         simulated.append(SimulatedAnnotator(member, kind, rng, leaves))
     return simulated
+
+
+def simulate_judgement(
+    annotator: SimulatedAnnotator,
+    truth: KnownGrades,
+    topic: str,
+    docno: str,
+    text: str,
+    *,
+    reliability: float,
+    seconds: float,
+) -> submission.Answer:
+    """Simulate the annotator's answers to all questions about a pair. seconds: median active time
+    of a judgement."""
+    behaviour = core.simulate_answer(
+        annotator.kind,
+        truth.of(topic, docno),
+        truth.values,
+        reliability=reliability,
+        seconds=seconds,
+        rng=annotator.rng,
+    )
+    answer = make_answer(behaviour, annotator, text)
+    answers = {}
+    for question, known in truth.further:
+        if question.is_asked(answer.grade):
+            values = question.grades.values
+            answers[question.key] = core.simulate_answer(
+                annotator.kind,
+                core.map_to_scale(known.get((topic, docno)), values),
+                values,
+                reliability=reliability,
+                seconds=seconds,
+                rng=annotator.rng,
+            ).grade
+    return replace(answer, answers=answers)
 
 
 def make_answer(

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 from django.db import connection
 
-from annotation.core import simulation as core
 from annotation.models import ApiTokenRow, Campaign
 from annotation.services.errors import AnswerRefused, CampaignError
 from annotation.services.people import tokens
@@ -22,7 +21,7 @@ from annotation.services.simulation.annotators import (
     KnownGrades,
     SimulatedAnnotator,
     SimulationReport,
-    make_answer,
+    simulate_judgement,
 )
 
 TOKEN_NAME = "simulation"
@@ -178,24 +177,21 @@ class _SharedState:
 
     def judgement(self, annotator: SimulatedAnnotator, pair: dict[str, Any]) -> dict[str, Any]:
         """Return the annotator's judgement of the pair in the format of the API."""
-        grade, values = (
-            self.truth.of(pair["topic"]["id"], pair["document"]["id"]),
-            self.truth.values,
-        )
-        behaviour = core.simulate_answer(
-            annotator.kind,
-            grade,
-            values,
+        answer = simulate_judgement(
+            annotator,
+            self.truth,
+            pair["topic"]["id"],
+            pair["document"]["id"],
+            pair["document"]["text"],
             reliability=self.reliability,
             seconds=self.seconds,
-            rng=annotator.rng,
         )
-        answer = make_answer(behaviour, annotator, pair["document"]["text"])
         return {
             "key": str(uuid.uuid4()),
             "lease": pair["lease"],
             "grade": answer.grade,
             "cannot_reason": answer.cannot_reason,
+            "answers": answer.answers,
             "spans": answer.spans,
             "active_ms": answer.active_ms,
             "idle_ms": 0,

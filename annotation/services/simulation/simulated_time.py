@@ -15,7 +15,6 @@ from django.db import connection, transaction
 from django.db.models import F, Max, Min, Sum
 from django.utils import timezone
 
-from annotation.core import simulation as core
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from annotation.selectors.pairs import get_kept_pairs
 from annotation.services.judging import scheduling, submission
@@ -23,7 +22,7 @@ from annotation.services.simulation.annotators import (
     KnownGrades,
     SimulatedAnnotator,
     SimulationReport,
-    make_answer,
+    simulate_judgement,
 )
 
 MAX_SESSION = timedelta(minutes=50)
@@ -171,16 +170,15 @@ class _Agenda:
     def answer(self, annotator: SimulatedAnnotator, lease: Lease) -> submission.Answer:
         columns = "entry__topic__topic_id", "entry__docno", "entry__document__text"
         topic, docno, text = Pair.objects.values_list(*columns).get(pk=lease.pair_id)
-        grade, values = self.truth.of(topic, docno), self.truth.values
-        behaviour = core.simulate_answer(
-            annotator.kind,
-            grade,
-            values,
+        return simulate_judgement(
+            annotator,
+            self.truth,
+            topic,
+            docno,
+            text or "",
             reliability=self.reliability,
             seconds=self.seconds,
-            rng=annotator.rng,
         )
-        return make_answer(behaviour, annotator, text or "")
 
     def reschedule(self) -> None:
         """Handle the case that no annotator finds a pair. All try again after the last lease of a
