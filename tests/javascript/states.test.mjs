@@ -152,6 +152,55 @@ test("numbers and reasons are those of the answer", () => {
   );
 });
 
+const END = {
+  panel: "Prolific",
+  outcome: "done",
+  completion_code: "A1B2C3",
+  completion_url: "https://app.prolific.com/submissions/complete?cc=A1B2C3",
+  progress: { judged: 2, target: 2 },
+};
+const actionsOf = (panel) =>
+  panel.all("button").map((button) => button.dataset.action);
+
+test("a guest returns to the panel with the code, and nowhere else", () => {
+  const panel = drawn("target_reached", END);
+  const [link] = panel.all("a");
+  assert.equal(link.textContent, "Return to Prolific");
+  assert.equal(link.attributes.href, END.completion_url);
+  assert.match(link.className, /primary/);
+  assert.match(panel.textContent, /Return to Prolific to submit it.*A1B2C3/);
+  assert.deepEqual(actionsOf(panel), ["history"]);
+  assert.ok(panel.all("button").every((one) => !/primary/.test(one.className)));
+});
+
+test("a guest who failed the test or found nothing to judge has an end of their own", () => {
+  const failed = drawn("paused", {
+    ...END,
+    outcome: "failed",
+    message: "You got 0 of 1 test answers right. You need 1.",
+  });
+  assert.match(
+    failed.textContent,
+    /Qualification test finished You got 0 of 1 .*A1B2C3/,
+  );
+  assert.deepEqual(actionsOf(failed), ["guidelines"]);
+  for (const state of ["done", "closed", "deadline_passed"]) {
+    const full = drawn(state, { ...END, outcome: "full" });
+    assert.match(full.textContent, /This study is full .*A1B2C3/);
+    assert.equal(full.all("form").length, 0);
+  }
+});
+
+test("others return to the site of the campaign, and home", () => {
+  const { panel: _, outcome: __, ...end } = END;
+  const done = drawn("done", end);
+  assert.equal(
+    done.all("a")[0].textContent,
+    "Return to the site you came from",
+  );
+  assert.deepEqual(actionsOf(done), ["history", "leave"]);
+});
+
 test("the card of a query drops a description that only repeats it", () => {
   const topic = { text: "Knee pain in runners?", narrative: "Trials count." };
   const lines = (description) =>
