@@ -121,7 +121,7 @@ def list_annotators(
     live = live or get_snapshot(campaign)
     members = list(
         campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
-        .select_related("user", "guest")
+        .select_related("user", "guest__panel")
         .order_by("pseudonym")
     )
     names = campaign.grades.names

@@ -28,7 +28,7 @@ from analysis.dashboard.people_list import (
     review_key,
 )
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
-from annotation.models import Campaign, GuestPanel, Membership
+from annotation.models import Campaign, Membership
 from annotation.permissions import get_managed_campaign
 from annotation.selectors.annotator_quotas import annotator_quotas
 from assay.campaigns.flags import sort_flags
@@ -61,7 +61,8 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
     chosen = request.GET.get("annotator", "")
     person = next((one for one in everybody if one.membership.pseudonym == chosen), None)
     to_review = [one for one in sorted(everybody, key=review_key) if needs_review(one)]
-    panel = GuestPanel.objects.filter(campaign=campaign).first()
+    members = [one.membership for one in everybody]
+    panel = next((m.guest.panel for m in members if m.is_guest), None)
     context = {
         "campaign": campaign,
         "tab": "people",
