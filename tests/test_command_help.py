@@ -141,9 +141,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for t in topics
         ],
         "answers.jsonl": [
-            f'{{"metadata": {{"run_id": "x", "narrative_id": "{t}"}}, "references": ["d1", "d2"], '
+            f'{{"metadata": {{"run_id": "{run}", "narrative_id": "{t}"}}, "references": ["d1", "d2"], '
             '"answer": [{"text": "A sentence.", "citations": [0, 1]}, {"text": "Another."}]}'
             for t in topics
+            for run in "xy"
         ],
         "support.tsv": ["topic\tsystem\tsentence\tcitation\tlabel"]
         + [f"{t}\tx\t0\t{t % 2}\tpartial" for t in topics],
