@@ -114,7 +114,7 @@ def image() -> Iterator[str]:
         absent("containers", "buildah is not installed, so no image is built")
     [base] = [rest for word, rest in instructions() if word == "FROM"]
     pulled = subprocess.run(
-        ["buildah", "pull", "--policy", "ifmissing", base],
+        ["buildah", "pull", "--policy", "missing", base],
         capture_output=True,
         text=True,
         timeout=600,
