@@ -107,6 +107,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "campaign-llm-judge": ("manager", CAMPAIGN + "llm-judges/{llm_judge}/", 200),
     "campaign-export": ("manager", CAMPAIGN + "export/", 200),
     "campaign-import": ("manager", "/import-campaign/", 200),
+    "campaign-recipe": ("manager", CAMPAIGN + "export/recipes/{recipe}/", 200),
     "campaign-recipe-difference": (
         "manager",
         CAMPAIGN + "export/difference?first={recipe}&second={recipe2}",
@@ -329,7 +330,7 @@ def prepare(n_judgements: int = 260) -> None:
         ReleasePlan(name="median", choices=LabelChoices(method="median")),
     )
     saved = [recipes.save_recipe(campaign, plan, user=manager) for plan in plans]
-    do(recipes.request_release(saved[0], user=manager))
+    do(recipes.request_release(saved[0], user=manager, anyway=True))
     disputed = (
         Pair.objects.filter(
             campaign=campaign, judgements__in=Judgement.objects.filter(status="counted")

@@ -32,7 +32,7 @@ for member in (make_annotator(campaign, "ada"), make_annotator(campaign, "bob"))
     for grade in (0, 1, 2, 3):
         judge(member, grade)
 Upload.objects.create(collection=campaign.collection, kind="run", name="a.txt", file=ContentFile(b"a run", "a.txt"), n_bytes=5)
-call_command("export_campaign", "--campaign", "spring", "--output", r"RELEASE")
+call_command("export_campaign", "--force", "--campaign", "spring", "--output", r"RELEASE")
 """
 OTHER_CAMPAIGN = """
 head = make_user("head", may_create=True)
@@ -65,7 +65,7 @@ print(json.dumps(list(rows.values("pk", "key", "pair", "lease", "grade", "status
 RELEASED = """
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
-call_command("export_campaign", "--campaign", "spring", "--output", r"RELEASE")
+call_command("export_campaign", "--force", "--campaign", "spring", "--output", r"RELEASE")
 call_command("verify")
 """
 

@@ -13,9 +13,8 @@ from analysis.dashboard.progress import count_slots
 from analysis.judgements.live import CampaignSnapshot
 from analysis.judgements.pairs import NO_GRADE
 from annotation.models import Campaign, Pair
-from assay.labels.aggregation.labelling import LOWEST_GRADE
-from assay.labels.aggregation.majority import classify_decisions
 from assay.labels.agreement.raters import compute_labels_of_others
+from assay.labels.disputes import find_disputed
 
 
 class Vote(NamedTuple):
@@ -95,12 +94,10 @@ def find_disputes(
     that wait for a judgement, because it may settle them.
     """
     table = live.table(campaign.grades.size)
-    given = table.counts > 0
-    apart = table.n_grades - 1 - given[:, ::-1].argmax(axis=1) - given.argmax(axis=1)
-    tied = (apart > 0) & (classify_decisions(table.counts) == LOWEST_GRADE)
+    apart, disputed = find_disputed(table.counts)
     at = live.table_pairs
     is_left_out = is_awaiting_judgement(campaign, live)[at] | (live.pairs.gold[at] != NO_GRADE)
-    return apart, ((apart >= 2) | tied) & ~is_left_out
+    return apart, disputed & ~is_left_out
 
 
 def list_disputed_pairs(campaign: Campaign, live: CampaignSnapshot) -> list[int]:

@@ -19,6 +19,7 @@ from analysis.judgements.labels import LabelChoices
 from analysis.models import Recipe, Release
 from analysis.publishing import exports, payment, recipes
 from analysis.publishing.forms import ChoicesForm, ExportOptionsForm
+from analysis.publishing.release.checks import IncompleteRelease
 from analysis.publishing.release.parts import OPTIONAL_CONTENT, ReleasePlan
 from annotation.api.campaigns import is_requested
 from annotation.api.refusals import to_api_exception
@@ -34,7 +35,7 @@ from pooling.api.problems import malformed_error
 from pooling.api.repeats import make_idempotent
 from pooling.api.schema import zip_response
 from pooling.api.serializers import JobSerializer
-from pooling.api.views import accepted_response
+from pooling.api.views import Conflict, accepted_response
 from pooling.permissions import get_row_or_404
 
 COUNT, SECONDS = (
@@ -85,6 +86,9 @@ CHOICE_PARAMETERS = [
     ),
     OpenApiParameter("without_gold", bool, description="leave out gold pairs"),
 ]
+ANYWAY = OpenApiParameter(
+    "anyway", bool, description="build the release although something required is missing"
+)
 FILE_PARAMETERS = [
     OpenApiParameter("comments", bool, description="add comment lines to qrels"),
     OpenApiParameter(
@@ -320,16 +324,23 @@ class BuildRelease(APIView):
     serializer_class = JobSerializer
 
     @extend_schema(
-        operation_id="campaigns_recipes_build", request=None, responses={202: JobSerializer}
+        operation_id="campaigns_recipes_build",
+        request=None,
+        parameters=[ANYWAY],
+        responses={202: JobSerializer},
     )
     @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
         """Create a job that builds a release. If the data are unchanged, its report names the
-        existing release."""
+        existing release. 409 if a label, a licence or an author is missing and anyway is false."""
         campaign = get_managed_campaign(request, slug)
         recipe = get_row_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
         try:
-            job = recipes.request_release(recipe, user=request.user)
+            job = recipes.request_release(
+                recipe, user=request.user, anyway=is_requested(request, "anyway")
+            )
+        except IncompleteRelease as error:
+            raise Conflict(f"{error} To build the release anyway, set anyway=true.") from None
         except CampaignError as error:
             raise to_api_exception(error) from None
         return accepted_response(job)

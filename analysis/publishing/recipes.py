@@ -19,6 +19,7 @@ from analysis.judgements.labels import Label, LabelChoices, make_labels
 from analysis.judgements.rows import JudgementRows, read_rows
 from analysis.models import Recipe, Release
 from analysis.publishing import exports
+from analysis.publishing.release.checks import refuse_incomplete
 from analysis.publishing.release.parts import OPTIONAL_CONTENT, ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.core.audit_actions import AuditAction
@@ -83,11 +84,16 @@ def delete_recipe(recipe: Recipe, *, user: Any) -> None:
         recipe.delete()
 
 
-def request_release(recipe: Recipe, *, user: Any) -> Job:
-    """Create the job that builds a release. Each recipe can have one such job at a time."""
+def request_release(recipe: Recipe, *, user: Any, anyway: bool = False) -> Job:
+    """Create the job that builds a release. Each recipe can have one such job at a time.
+
+    Raises IncompleteRelease if a label, a licence or an author is missing, unless `anyway`.
+    """
     active = Job.objects.filter(kind=BUILD_JOB, parameters__recipe=recipe.pk, state__in=Job.ACTIVE)
     if active.exists():
         raise CampaignError(_("A release with this recipe is already being built."))
+    if not anyway:
+        refuse_incomplete(recipe.campaign, make_release_plan(recipe))
     label = f"Build the release “{recipe.name}” of {recipe.campaign.name}"
     parameters = {"recipe": recipe.pk}
     return jobs.enqueue(

@@ -33,6 +33,12 @@ from analysis.publishing import (
     recipes,
 )
 from analysis.publishing.forms import ExportOptionsForm, RecipeForm, ReleaseForm
+from analysis.publishing.release.checks import (
+    IncompleteRelease,
+    find_missing,
+    read_campaign_facts,
+)
+from analysis.publishing.release.parts import ReleasePlan
 from annotation.core.audit_actions import AuditAction
 from annotation.models import Campaign
 from annotation.permissions import can_create, get_managed_campaign, get_person
@@ -188,6 +194,7 @@ def _render_page(
         "main_files": _main_files(campaign, choices, query, labels),
         "groups": _group_exports(campaign, query, choices),
         "engine_addresses": list(settings.ENGINE_ENDPOINTS),
+        "release_missing": find_missing(read_campaign_facts(campaign, ReleasePlan(), made=labels)),
     }
     return render_page(request, "analysis/export.html", context, status=status)
 
@@ -318,6 +325,8 @@ def new_recipe(request: HttpRequest, slug: str) -> HttpResponse:
             recipe = recipes.save_recipe(campaign, form.plan(), user=request.user)
             if request.POST.get("action") == "build":
                 tasks.send(recipes.request_release(recipe, user=request.user))
+        except IncompleteRelease:
+            return redirect("campaign-recipe", slug, recipe.pk)
         except CampaignError as error:
             form.add_error(None, str(error))
         else:
@@ -328,20 +337,37 @@ def new_recipe(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @login_required
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def recipe(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Build a release with the recipe, or delete the recipe."""
+    """Show what a release with the recipe would lack, build it, or delete the recipe."""
     campaign = get_managed_campaign(request, slug)
     recipe = get_object_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
+    if request.method != "POST":
+        return _render_recipe(request, recipe)
     try:
         if request.POST.get("action") == "delete":
             recipes.delete_recipe(recipe, user=request.user)
             messages.success(request, _("Deleted recipe %(name)s.") % {"name": recipe.name})
         else:
-            tasks.send(recipes.request_release(recipe, user=request.user))
+            anyway = request.POST.get("anyway") == "1"
+            tasks.send(recipes.request_release(recipe, user=request.user, anyway=anyway))
+    except IncompleteRelease:
+        return redirect("campaign-recipe", slug, pk)
     except CampaignError as error:
         messages.error(request, str(error))
     return redirect(f"{reverse('campaign-export', args=[slug])}#releases")
+
+
+def _render_recipe(request: HttpRequest, recipe: Recipe) -> HttpResponse:
+    plan = recipes.make_release_plan(recipe)
+    context = {
+        "campaign": recipe.campaign,
+        "tab": "export",
+        "recipe": recipe,
+        "words": plan.choices.words(),
+        "missing": find_missing(read_campaign_facts(recipe.campaign, plan)),
+    }
+    return render_page(request, "analysis/recipe.html", context)
 
 
 @login_required

@@ -35,6 +35,11 @@ class ReleaseFinding(NamedTuple):
     problem: str
     fix: str
 
+    @property
+    def is_metadata(self) -> bool:
+        """Return whether a value of the publication metadata is missing."""
+        return self.key in {f.name for f in fields(Publication)}
+
 
 def _text(help: str, *, missing: str = "", required: bool = False) -> Any:
     """Return a field of the metadata. missing: problem if it is empty, none by default."""

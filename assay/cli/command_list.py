@@ -94,6 +94,7 @@ COMMAND_GROUPS = {
         "export qrels": "export_qrels",
         "export send": "send_labels",
         "export payment": "export_payment",
+        "release check": "check_release",
         "release export": "export_campaign",
         "release import": "import_campaign",
         "release judge": "judge_run",

@@ -61,6 +61,7 @@ EXAMPLES = {
     "export qrels": "--campaign news --output qrels.txt",
     "export send": "--campaign news --to https://search.example.org/_plugins/_search_relevance/judgments",
     "export payment": "--campaign news --rate 12.50",
+    "release check": "news.zip",
     "release export": "--campaign news --output news.zip",
     "release import": "news.zip --user ada",
     "release judge": "news.zip new.run --depth 10 --documents documents.jsonl --user ada",

@@ -142,7 +142,14 @@ class Place:
         )
         bring, build = (
             ("import_judgements", str(judged), "--name", "elsewhere"),
-            ("export_campaign", "--campaign", "elsewhere", "--output", str(self.release)),
+            (
+                "export_campaign",
+                "--force",
+                "--campaign",
+                "elsewhere",
+                "--output",
+                str(self.release),
+            ),
         )
         for command in (bring, build):
             status, text = self.manage(*command)

@@ -12,6 +12,7 @@ from analysis.commandline.campaign_files import (
     read_choices,
 )
 from analysis.publishing.recipes import compute_digest, make_release_plan
+from analysis.publishing.release.checks import IncompleteRelease, refuse_incomplete
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.publishing.release.writing import write_release
 from annotation.core.audit_actions import AuditAction
@@ -59,6 +60,13 @@ class Command(DatabaseCommand):
             help="include the collection's qrels from clicks (check their licence)",
         )
 
+        parser.add_argument(
+            "--force",
+            dest="anyway",
+            action="store_true",
+            help="write the release although a label, a licence or an author is missing",
+        )
+
     def compute(
         self,
         *,
@@ -69,6 +77,7 @@ class Command(DatabaseCommand):
         with_runs: bool,
         with_clicks: bool,
         output: str | None,
+        anyway: bool,
         **options: Any,
     ) -> dict[str, Any]:
         if not output or output == "-":
@@ -90,6 +99,8 @@ class Command(DatabaseCommand):
                 raise BadInput(f"the campaign {campaign} has no recipe {recipe!r}")
             plan = make_release_plan(saved)
         try:
+            if not anyway:
+                refuse_incomplete(campaign_row, plan)
             with (
                 ProgressLine("writing parts", N_PARTS) as progress,
                 open_bytes_output(output) as out,
@@ -97,6 +108,8 @@ class Command(DatabaseCommand):
                 facts = write_release(campaign_row, plan, out, step=lambda name: progress.step())
                 out.flush()
                 digest = compute_digest(out)
+        except IncompleteRelease as error:
+            raise BadInput(f"{error} Write the release anyway with --force.") from None
         except CampaignError as error:
             raise BadInput(str(error)) from None
         record_event(

@@ -104,7 +104,7 @@ def test_the_commands_refuse_a_large_file_with_the_reason_and_do_it_when_told_to
     )
     assert "after 2 minutes without judgements. To import it now, add --force" in err
     slug = run("import_judgements", path, "--force")["campaign"]
-    run("export_campaign", "--campaign", slug, "--output", release)
+    run("export_campaign", "--force", "--campaign", slug, "--output", release)
     assert "add --force" in refused("import_campaign", release)[2]
     assert run("import_campaign", release, "--force")["campaign"] == f"{slug}-2"
 

@@ -508,7 +508,14 @@ def test_the_commands_take_a_campaign_from_one_installation_to_another(released,
     result = run("import_campaign", str(release))
     assert (result["topics"], result["pairs"], result["annotators"]) == (3, 6, 8)
     result = run(
-        "export_campaign", "--campaign", result["campaign"], "--recipe", "first", "--output", file
+        "export_campaign",
+        "--force",
+        "--campaign",
+        result["campaign"],
+        "--recipe",
+        "first",
+        "--output",
+        file,
     )
     about = json.loads(parts(released["data"])["campaign.json"])
     assert (result["content_sha256"], result["as_of"]) == (about["content_sha256"], about["as_of"])

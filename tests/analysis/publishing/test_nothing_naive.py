@@ -62,6 +62,7 @@ OF_CAMPAIGN = {
     "agreement": "judgements; no run is scored",
     "campaign_stats": "judgements; no run is scored",
     "label_overlap": "labels pair by pair; no run is scored",
+    "check_release": "what a release lacks; no run is scored",
     "export_campaign": "files of labels, which say what they are",
     "export_judgements": "judgements; no run is scored",
     "export_payment": "hours and payment; no run is scored",

@@ -294,7 +294,14 @@ def test_pages_releases_and_studies_work_on_it(tmp_path: Path, client: Client) -
         assert client.get(f"/campaigns/{campaign.slug}/{page}", follow=True).status_code == 200, (
             page
         )
-    run("export_campaign", "--campaign", campaign.slug, "--output", str(tmp_path / "release.zip"))
+    run(
+        "export_campaign",
+        "--force",
+        "--campaign",
+        campaign.slug,
+        "--output",
+        str(tmp_path / "release.zip"),
+    )
     again = run("import_campaign", str(tmp_path / "release.zip"))
     assert (again["pairs"], again["judged_pairs"], again["annotators"]) == (2, 2, 3)
     run("study", "tripjudge", "--campaign", campaign.slug, "--output", str(tmp_path / "study"))
