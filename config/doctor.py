@@ -143,7 +143,7 @@ def secret_key() -> Iterator[Finding]:
 def folders() -> Iterator[Finding]:
     """Check the storage folders and their free space."""
     if reason := health.find_problem(health.CHECKS["storage"]):
-        yield problem_finding(f"Files can't be stored: {reason}.")
+        yield problem_finding(f"Files cannot be stored: {reason}.")
         return
     room = shutil.disk_usage(settings.MEDIA_ROOT)
     if room.free < LEAST_FREE_BYTES or room.free < LEAST_FREE_SHARE * room.total:

@@ -33,7 +33,7 @@ def check_settings(
         )
     if user_header and issuer:
         raise ImproperlyConfigured(
-            "ASSAY_USER_HEADER and ASSAY_OIDC_ISSUER can't be used together; unset one of them"
+            "ASSAY_USER_HEADER and ASSAY_OIDC_ISSUER cannot be used together; unset one of them"
         )
     missing = [f"ASSAY_{name}" for name in REQUIRED_OIDC_SETTINGS if not environment.text(name)] + (
         [] if secret else ["ASSAY_OIDC_SECRET"]

@@ -90,7 +90,7 @@ def test_a_sound_installation_is_left_alone(sound):
         ({"METRICS_TOKEN": "guess"}, "note", "ASSAY_METRICS_TOKEN is too short"),
         ({"SECRET_KEY": "short"}, "wrong", "ASSAY_SECRET_KEY is shorter"),
         ({"BROKER_URL": "redis://127.0.0.1:1/0"}, "wrong", "The message broker is not responding"),
-        ({"MEDIA_ROOT": "/proc/nothing"}, "wrong", "Files can't be stored"),
+        ({"MEDIA_ROOT": "/proc/nothing"}, "wrong", "Files cannot be stored"),
         ({"STATIC_ROOT": "/nowhere"}, "wrong", "manage.py collectstatic"),
     ],
 )

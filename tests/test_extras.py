@@ -95,7 +95,7 @@ def test_without_the_package_of_an_object_store_doctor_and_the_commands_say_so(
     status, told = doctor(assay)
     assert status == 1
     assert (
-        "WRONG  Files can't be stored: ASSAY_STORAGE names an object store, for which "
+        "WRONG  Files cannot be stored: ASSAY_STORAGE names an object store, for which "
         "django-storages[s3] has to be installed"
     ) in told
     assay.env |= {
@@ -106,4 +106,6 @@ def test_without_the_package_of_an_object_store_doctor_and_the_commands_say_so(
     }
     told = doctor(assay)[1]
     assert "django-storages" not in told
-    assert "WRONG  Files can't be stored: bucket bucket: the object store is not responding" in told
+    assert (
+        "WRONG  Files cannot be stored: bucket bucket: the object store is not responding" in told
+    )

@@ -318,3 +318,17 @@ def test_no_name_in_the_program_is_a_replaced_term() -> None:
         if path.name != "version_1.py" and REPLACED_NAMES.search(line)
     ]
     assert found == []
+
+
+def test_pages_say_cant_and_commands_say_cannot() -> None:
+    """One spelling each. The name of the answer “cannot judge” is a term."""
+    pages = [text for text in manager_messages() if re.search(r"(?i)\bcannot (?!judge\b)", text)]
+    assert pages == []
+    commands = [
+        str(path)
+        for package in ("assay", "config/management", "pooling/management", "annotation/management")
+        for path in sorted((catalogues.ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.expr) and re.search(r"\bcan't\b", constant_text(node))
+    ]
+    assert commands == []

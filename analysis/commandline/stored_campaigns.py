@@ -67,7 +67,7 @@ def get_campaign(slug: str) -> Campaign:
         Campaign.objects.select_related("collection", "pool").filter(slug=slug)
     )
     if campaign is None:
-        raise BadInput(f"no campaign has the slug {slug!r}")
+        raise BadInput(f"there is no campaign with the slug {slug!r}")
     return campaign
 
 
@@ -82,7 +82,7 @@ def run_loader(row: Run) -> Callable[[], RunColumns]:
 def get_collection(slug: str) -> Collection:
     collection = first_or_bad_input(Collection.objects.filter(slug=slug))
     if collection is None:
-        raise BadInput(f"no collection has the slug {slug!r}")
+        raise BadInput(f"there is no collection with the slug {slug!r}")
     return collection
 
 

@@ -12,6 +12,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from numpy.typing import NDArray
 
+from analysis.dashboard.level_sentences import (
+    describe_complete_levels,
+    describe_levels_by_deadline,
+)
 from annotation.core.scheduling import compute_band
 from annotation.models import Campaign
 from assay.campaigns.forecast import Forecast
@@ -156,37 +160,23 @@ def campaign_headline(campaign: Campaign, now: CampaignProgress) -> Headline:
         return Headline(_("Nothing to judge."), "info")
     said = {
         "share": f"{100 * now.counted // now.needed}%",
-        "level": translate_level_word(campaign.level_word),
         "counted": f"{now.counted:,}",
         "needed": f"{now.needed:,}",
-        "depth": f"{now.complete_depth:,}",
     }
+    complete = describe_complete_levels(campaign.level_word, now.complete_depth)
     if campaign.state == Campaign.State.CLOSED:
         if now.counted >= now.needed:
             words = _("Closed and complete: %(counted)s of %(needed)s judgements.") % said
             return Headline(words, "good")
-        return Headline(
-            _("Closed with %(share)s judged. %(complete)s") % _with_depth(said, now), "info"
-        )
+        return Headline(f"{_('Closed with %(share)s judged.') % said} {complete}", "info")
     if now.counted >= now.needed:
         return Headline(_("All required judgements have been made."), "good")
     if campaign.is_over:
-        words = _("The deadline has passed with %(share)s judged. %(complete)s") % _with_depth(
-            said, now
-        )
-        return Headline(words, "bad")
+        words = _("The deadline has passed with %(share)s judged.") % said
+        return Headline(f"{words} {complete}", "bad")
     if campaign.state == Campaign.State.PAUSED:
         return Headline(_("Paused: %(share)s judged. No pairs are assigned.") % said, "warn")
     return _forecast_headline(campaign, now, said)
-
-
-def _with_depth(said: dict[str, str], now: CampaignProgress) -> dict[str, str]:
-    complete = (
-        _("Complete to %(level)s %(depth)s.")
-        if now.complete_depth
-        else _("The first %(level)s is not complete.")
-    )
-    return said | {"complete": complete % said}
 
 
 def _forecast_headline(campaign: Campaign, now: CampaignProgress, said: dict[str, str]) -> Headline:
@@ -225,24 +215,8 @@ def _forecast_headline(campaign: Campaign, now: CampaignProgress, said: dict[str
     words = _("Behind: %(share)s judged, finishing around %(day)s, %(margin)s.") % said
     if now.by_deadline is None:
         return Headline(words, "bad")
-    said["depth"] = f"{now.by_deadline:,}"
-    complete = (
-        _("Complete to %(level)s %(depth)s by the deadline.")
-        if now.by_deadline
-        else _("The first %(level)s will not be complete by the deadline.")
-    )
-    return Headline(f"{words} {complete % said}", "bad")
-
-
-def translate_level_word(word: str) -> str:
-    """Translate the name that the pool gives its levels (assay.pools.pool_kinds)."""
-    return {
-        "rank": _("rank"),
-        "batch": _("batch"),
-        "stage": _("stage"),
-        "priority": _("priority"),
-        "level": _("level"),
-    }.get(word, word)
+    complete = describe_levels_by_deadline(campaign.level_word, now.by_deadline)
+    return Headline(f"{words} {complete}", "bad")
 
 
 def format_margin(seconds: float) -> str:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from numpy.typing import NDArray
 
+from analysis.dashboard import level_sentences
 from analysis.dashboard.forecast_unavailable import when_forecast_possible
 from analysis.dashboard.headline import (
     format_day,
@@ -22,7 +23,6 @@ from analysis.dashboard.headline import (
     format_moment,
     judged_levels,
     last_complete_level,
-    translate_level_word,
 )
 from analysis.dashboard.progress import count_slots, make_forecaster
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
@@ -50,7 +50,7 @@ class Outlook:
     missing: judgements. expected: end in seconds since 1970, None without a forecast. level: every
     pair down to this rank (batch, stage) is expected to be complete at the deadline, 0 if not even
     the first level is, None if unknown. interval: 95% prediction interval of the end, as text.
-    is_vague: the interval is too wide for planning.
+    is_vague: the interval is too wide for planning. level_word: the pool's name for its levels.
     """
 
     missing: int
@@ -59,6 +59,14 @@ class Outlook:
     level: int | None
     interval: str = ""
     is_vague: bool = False
+    level_word: str = "rank"
+
+    @property
+    def depth_by_deadline(self) -> str:
+        """Say down to which level all pairs will be complete at the deadline. Empty if unknown."""
+        if self.level is None:
+            return ""
+        return level_sentences.describe_levels_by_deadline(self.level_word, self.level)
 
     @property
     def late_days(self) -> float | None:
@@ -161,7 +169,7 @@ class OutlookInputs:
         """
         n, due = int(missing.sum()), deadline or self.deadline
         if self.campaign.state == Campaign.State.CLOSED:
-            return Outlook(n, None, due, None)
+            return Outlook(n, None, due, None, level_word=self.campaign.level_word)
         ahead = self.forecaster.forecast(n / faster)
         expected = ahead.expected if n else self.forecaster.now
         interval = "" if ahead.expected is None else format_interval(ahead)
@@ -179,7 +187,7 @@ class OutlookInputs:
                 self.campaign, priorities, per_level, room * faster, width=width
             )
         )
-        return Outlook(n, expected, due, level, interval)
+        return Outlook(n, expected, due, level, interval, level_word=self.campaign.level_word)
 
     def current(self) -> Outlook:
         """Return the current outlook, without a date if the interval is too wide for planning."""
@@ -213,7 +221,7 @@ def list_planning_options(
     why = _("All required judgements have been made.")
     if now.missing:
         ahead = base.forecaster.forecast(now.missing)
-        why = _("No forecast yet, so options cannot be compared. %(since)s") % {
+        why = _("No forecast yet, so options can't be compared. %(since)s") % {
             "since": when_forecast_possible(ahead) or ahead.reason
         }
     # managers can always restore skipped levels
@@ -320,10 +328,7 @@ def apply_planning_option(campaign: Campaign, option: PlanningOption, *, actor: 
     )
     if campaign.judged_to is None:
         return _("Judging now covers the whole pool.")
-    return _("Judging now stops at %(level)s %(number)s.") % {
-        "level": translate_level_word(campaign.level_word),
-        "number": option.value,
-    }
+    return level_sentences.describe_changed_last_level(campaign.level_word, option.value)
 
 
 def read_outlook_inputs(campaign: Campaign, live: CampaignSnapshot) -> OutlookInputs:
@@ -404,11 +409,11 @@ def _fewer_judgements_options(base: OutlookInputs) -> Iterator[PlanningOption]:
             means = ngettext(
                 (
                     "%(n)s fewer judgement. Unfinished pairs get labels from one annotator, so "
-                    "agreement on them cannot be measured."
+                    "agreement on them can't be measured."
                 ),
                 (
                     "%(n)s fewer judgements. Unfinished pairs get labels from one annotator, "
-                    "so agreement on them cannot be measured."
+                    "so agreement on them can't be measured."
                 ),
                 spared,
             ) % {"n": f"{spared:,}"}
@@ -442,18 +447,13 @@ def _order_options(base: OutlookInputs) -> Iterator[PlanningOption]:
 
 
 def _describe_order(campaign: Campaign, played: BandPreview, *, is_more_often: bool) -> str:
-    numbers = {
-        "run": f"{played.mean_run:.1f}",
-        "share": f"{played.percent_out_of_order:.0f}",
-        "level": translate_level_word(campaign.level_word),
-    }
     often = _("Annotators switch topics less often (every %(run)s documents).")
     if is_more_often:
         often = _("Annotators switch topics more often (every %(run)s documents).")
-    order = _("A better %(level)s is always judged first.")
-    if numbers["share"] != "0":
-        order = _("%(share)s%% of the judgements come before one of a better %(level)s.")
-    return f"{often % numbers} {order % numbers}"
+    order = level_sentences.describe_level_order(
+        campaign.level_word, round(played.percent_out_of_order)
+    )
+    return f"{often % {'run': f'{played.mean_run:.1f}'}} {order}"
 
 
 def _depth_options(base: OutlookInputs) -> Iterator[PlanningOption]:
@@ -476,10 +476,7 @@ def _depth_options(base: OutlookInputs) -> Iterator[PlanningOption]:
             "%(n)s unjudged pairs below it are set aside and can be restored. Judgements are kept.",
             left,
         )
-        words = _("Stop at %(level)s %(number)s") % {
-            "level": translate_level_word(campaign.level_word),
-            "number": level,
-        }
+        words = level_sentences.name_stop(campaign.level_word, level)
         means = cost % {"n": f"{abs(more):,}"}
         if last:
             words = _("Judge the whole pool")

@@ -257,8 +257,8 @@ def _people_items(
     if n_textless:
         words = _format_counted(
             ngettext(
-                "%(n)s pair cannot be judged because its text is missing",
-                "%(n)s pairs cannot be judged because their texts are missing",
+                "%(n)s pair can't be judged because its text is missing",
+                "%(n)s pairs can't be judged because their texts are missing",
                 n_textless,
             ),
             n_textless,

@@ -180,7 +180,7 @@ def _text_writer(write: Callable[[], object]) -> None:
         write()
     except ValueError as error:
         raise CampaignError(
-            _("This file cannot be created: %(error)s.") % {"error": error}
+            _("This file can't be created: %(error)s.") % {"error": error}
         ) from error
 
 
@@ -208,7 +208,7 @@ def check_choices(campaign: Campaign, choices: LabelChoices) -> list[str]:
     if absent := sorted({*choices.exclude, *choices.include_excluded} - known - {ALL_JUDGES}):
         mistakes.append(f"This campaign has no annotator called {', '.join(absent)}.")
     if both := sorted(set(choices.exclude) & set(choices.include_excluded)):
-        mistakes.append(f"{', '.join(both)}: you cannot both leave out and include an annotator.")
+        mistakes.append(f"{', '.join(both)}: you can't both leave out and include an annotator.")
     if wrong := check_types(choices.judges):
         mistakes.append(wrong)
     return mistakes

@@ -135,7 +135,7 @@ class ChoicesForm(forms.Form):
         ):
             self.add_error(
                 "include_excluded",
-                _("%(both)s: you cannot both leave out and include an annotator.")
+                _("%(both)s: you can't both leave out and include an annotator.")
                 % {"both": ", ".join(both)},
             )
         return cleaned

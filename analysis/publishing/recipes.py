@@ -78,7 +78,7 @@ def save_recipe(campaign: Campaign, plan: ReleasePlan, *, user: Any) -> Recipe:
 def delete_recipe(recipe: Recipe, *, user: Any) -> None:
     """Delete a recipe without releases. Recipes of releases are kept."""
     if recipe.releases.exists():
-        raise CampaignError(_("This recipe cannot be deleted because releases were built with it."))
+        raise CampaignError(_("This recipe can't be deleted because releases were built with it."))
     with transaction.atomic():
         record_event(recipe.campaign, user, AuditAction.DELETED_A_RECIPE, recipe.name)
         recipe.delete()

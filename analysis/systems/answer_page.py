@@ -140,34 +140,40 @@ def answer_charts(answer: dict[str, Any]) -> list[Picture]:
 
 def describe_basis(answer: dict[str, Any], n_topics: int) -> str:
     """Describe which labels and topics count."""
-    topics = {"n": f"{answer['topics']:,}", "whole": f"{n_topics:,}"}
-    labels = ngettext("%(n)s label", "%(n)s labels", answer["labels"]) % {
-        "n": f"{answer['labels']:,}"
-    }
+    n_labels, least = answer["labels"], answer["min_judgements"]
     if answer["estimated"]:
-        over = (
-            ngettext("Estimated over %(n)s topic", "Estimated over %(n)s topics", answer["topics"])
-            % topics
+        return " ".join(
+            (
+                ngettext(
+                    "Estimated over %(n)s topic.", "Estimated over %(n)s topics.", answer["topics"]
+                )
+                % {"n": f"{answer['topics']:,}"},
+                ngettext(
+                    "%(n)s of the %(pairs)s sampled pairs has a label.",
+                    "%(n)s of the %(pairs)s sampled pairs have a label.",
+                    n_labels,
+                )
+                % {"n": f"{n_labels:,}", "pairs": f"{answer['pairs']:,}"},
+                _("The p-values apply to new topics."),
+            )
         )
-        says = _(
-            "%(over)s from %(labels)s in a sample of %(pairs)s pairs. The p-values apply to "
-            "new topics."
-        )
-        return says % {"over": over, "labels": labels, "pairs": f"{answer['pairs']:,}"}
-    over = (
+    sentences = (
         ngettext(
-            "Over the %(n)s of %(whole)s topic with a label",
-            "Over the %(n)s of %(whole)s topics with a label",
+            "Over the %(n)s of %(whole)s topic with a label.",
+            "Over the %(n)s of %(whole)s topics with a label.",
             n_topics,
         )
-        % topics
+        % {"n": f"{answer['topics']:,}", "whole": f"{n_topics:,}"},
+        ngettext("%(n)s label by majority.", "%(n)s labels by majority.", n_labels)
+        % {"n": f"{n_labels:,}"},
+        ngettext(
+            "A label needs at least %(n)s judgement.",
+            "A label needs at least %(n)s judgements.",
+            least,
+        )
+        % {"n": f"{least:,}"},
     )
-    says = ngettext(
-        "%(over)s, from %(labels)s by majority of at least %(least)s judgement.",
-        "%(over)s, from %(labels)s by majority of at least %(least)s judgements.",
-        answer["min_judgements"],
-    )
-    words = says % {"over": over, "labels": labels, "least": f"{answer['min_judgements']:,}"}
+    words = " ".join(sentences)
     if n := answer["without_relevant"]:
         says = ngettext(
             "%(n)s topic has no relevant document yet and scores 0.",

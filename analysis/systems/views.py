@@ -374,7 +374,7 @@ def files(request: HttpRequest, pk: int) -> StreamingHttpResponse | HttpResponse
     try:
         reports.check_inputs(report)
     except Refused as error:
-        messages.error(request, _("The files cannot be packed: %(error)s.") % {"error": error})
+        messages.error(request, _("The files can't be packed: %(error)s.") % {"error": error})
         return redirect("report", pk)
     response = StreamingHttpResponse(stream_archive(report), content_type="application/zip")
     response.headers["Content-Disposition"] = (

@@ -34,11 +34,13 @@ def parse_mixture(text: str) -> dict[str, float]:
         kind, _, weight = part.partition(":")
         if kind not in ANNOTATOR_KINDS:
             raise ValueError(
-                f"{kind!r} is not a kind of annotator; choose from {', '.join(ANNOTATOR_KINDS)}"
+                f"unknown kind of annotator {kind!r}; choose from {', '.join(ANNOTATOR_KINDS)}"
             )
         weights[kind] = float(weight or 1)
     if not weights or min(weights.values()) < 0 or sum(weights.values()) <= 0:
-        raise ValueError(f"{text!r} names no annotators; an example is reliable:8,clicker:1")
+        raise ValueError(
+            f"{text!r} names no annotators, expected kinds with numbers such as reliable:8,clicker:1"
+        )
     return weights
 
 

@@ -566,7 +566,9 @@ def check_invariants(campaign: Campaign) -> list[str]:
                 f"{pair}: {pair.counted} counted, but {judged.get(pair.pk, 0)} judgements count"
             )
         if pair.held != held.get(pair.pk, 0):
-            faults.append(f"{pair}: {pair.held} held, but {held.get(pair.pk, 0)} live leases")
+            faults.append(
+                f"{pair}: assigned {pair.held} times, but {held.get(pair.pk, 0)} live leases"
+            )
         if pair.kind != Pair.Kind.NORMAL:
             continue
         if pair.counted > pair.needed:

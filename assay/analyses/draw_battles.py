@@ -104,7 +104,9 @@ class Command(FileCommand):
         by_answer: dict[tuple[str, str], GeneratedAnswer] = {}
         for answer in (one for path in answers for one in read_answers(path)):
             if by_answer.setdefault((answer.run, answer.topic), answer) is not answer:
-                raise BadInput(f"two answers of {answer.run} to {answer.topic}")
+                raise BadInput(
+                    f"duplicate answer of {answer.run} to topic {answer.topic}, expected one per topic"
+                )
         systems: dict[str, list[str]] = {}
         for run, topic in by_answer:
             systems.setdefault(topic, []).append(run)

@@ -69,7 +69,7 @@ class Options(VerdictOptions):
     highlight: str = option(
         "",
         "Mark runs whose description contains",
-        help="word in the description of the runs to mark",
+        help="word that marks the runs whose description contains it",
         metavar="WORD",
     )
 

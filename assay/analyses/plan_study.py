@@ -183,7 +183,7 @@ def compute(
 
 def refuse_contradictions(options: Options, n_runs: int) -> None:
     if options.difference is not None and options.width is not None:
-        raise BadInput("--difference and --width can't be used together, expected only one of them")
+        raise BadInput("--difference and --width cannot be used together; give one of them")
     if options.power <= options.alpha:
         raise BadInput(f"--power {options.power:g} must be greater than --alpha {options.alpha:g}")
     if n_runs < 2:

@@ -162,7 +162,7 @@ def tables(result: Values) -> list[Table]:
 class Command(FileCommand):
     help = (
         "Rank LLM judges by the number of human judgements that their labels would save, "
-        "estimated from pairs that humans have judged, too."
+        "estimated from pairs with a human and an LLM label."
     )
     counts_labels_only = True
     takes_seed = False

@@ -34,7 +34,9 @@ def compute(answers: Sequence[GeneratedAnswer], labels: Sequence[ItemLabel]) -> 
     for answer in answers:
         key = (answer.run, answer.topic)
         if key in scores:
-            raise BadInput(f"two answers of {answer.run} to {answer.topic}")
+            raise BadInput(
+                f"duplicate answer of {answer.run} to topic {answer.topic}, expected one per topic"
+            )
         known = of_answer.pop(key, {})
         sentences = [
             [known.pop((i, j), None) for j in range(len(sentence.citations))]

@@ -187,7 +187,7 @@ class Command(CampaignCommand):
         if sampled:
             refuse_audit(options)  # fail before files are read
         if len(runs) < 2:
-            raise BadInput("there are fewer than two runs; the advice is about their order")
+            raise BadInput("the advice is about the order of runs, so it needs at least two")
         read = iterate_runs(self, runs, given)
         if sampled:
             return compute_sampled(read_sampled_pool(self, qrels), read, options, seed=seed)

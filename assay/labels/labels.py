@@ -107,7 +107,7 @@ class LabelTable:
         otherwise 0."""
         if not 0 < min_relevant < self.n_grades:
             raise ValueError(
-                f"the minimum relevant grade {min_relevant} does not divide the grades 0 to {self.n_grades - 1}"
+                f"the minimum relevant grade is {min_relevant}, expected 1 to {self.n_grades - 1}"
             )
         return replace(self, grade=(self.grade >= min_relevant).astype(np.int16), n_grades=2)
 
@@ -137,7 +137,7 @@ def make_label_table(
     )
     grade = np.asarray(grade, dtype=np.int16)
     if n_grades < 2:
-        raise ValueError(f"a scale of {n_grades} grades; at least 2 are required")
+        raise ValueError(f"a scale needs at least 2 grades, not {n_grades}")
     if len(grade) and (grade.min() < 0 or grade.max() >= n_grades):
         raise ValueError(
             f"grades from {grade.min()} to {grade.max()}, outside the scale from 0 to {n_grades - 1}"

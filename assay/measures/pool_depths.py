@@ -4,7 +4,7 @@ these runs (Assay-specific).
     evaluate_cut_pools(qrels, runs, measures, depths)   the pool of each depth: its size, and every score
                                                         under its part of the qrels
 
-Documents outside the pool of a depth count as unjudged. Pools deeper than the judged one can't be
+Documents outside the pool of a depth count as unjudged. Pools deeper than the judged one cannot be
 evaluated, because documents below the greatest depth and documents without judgement are unknown.
 """
 

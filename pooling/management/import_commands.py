@@ -38,7 +38,9 @@ def get_collection(slug: str) -> Collection:
     collection = Collection.objects.filter(slug=slug).first()
     if collection is None:
         slugs = ", ".join(Collection.objects.values_list("slug", flat=True)[:20]) or "none yet"
-        raise ImportFailed(f"there is no collection {slug!r}; existing collections: {slugs}")
+        raise ImportFailed(
+            f"there is no collection with the slug {slug!r}; existing collections: {slugs}"
+        )
     return collection
 
 
@@ -47,7 +49,7 @@ def get_user(name: str | None) -> Any:
         return None
     user = get_user_model().objects.filter(username=name).first()
     if user is None:
-        raise ImportFailed(f"there is no user {name!r}")
+        raise ImportFailed(f"there is no account with the username {name!r}")
     return user
 
 
@@ -124,7 +126,7 @@ def add_file_arguments(parser: ArgumentParser, what: str) -> None:
     parser.add_argument(
         "--as-named",
         action="store_true",
-        help="import the file even if it looks like another kind",
+        help="import the file even if its content looks like another type of file",
     )
 
 

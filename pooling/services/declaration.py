@@ -119,7 +119,7 @@ def plan_collection(
         if not said.get("name"):
             plan.refuse(
                 ("collection",),
-                f"there is no collection {said['slug']}, and a new one needs a name",
+                f"there is no collection with the slug {said['slug']}, and a new one needs a name",
                 'name = "..."',
             )
     _plan_topics(plan)

@@ -54,6 +54,8 @@ def test_the_command_gives_takes_and_lists(capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "ada"
     call_command("creators", "remove", "ada")
     assert rights(ada) == (False, False)
-    with pytest.raises(CommandError, match="there is no account bob; nothing was changed"):
+    with pytest.raises(
+        CommandError, match="there is no account with the username bob; nothing was changed"
+    ):
         call_command("creators", "add", "ada", "bob")
     assert rights(ada) == (False, False)

@@ -210,7 +210,7 @@ def test_mistakes_are_said_in_a_sentence(qrels):
     campaign = make_campaign(n_topics=1, n_documents=1)
     people = campaign.memberships.count()
     for arguments, said in [
-        (("--kinds", "robot"), "not a kind of annotator"),
+        (("--kinds", "robot"), "unknown kind of annotator"),
         (("--url", "http://192.0.2.7:8000"), "is not this machine"),
         (("--url", "nonsense"), "not an address"),
         (

@@ -143,7 +143,9 @@ def test_leases_overlap_revisions_and_exclusion_are_looked_at(installation):
             lines = verify()[1]
         return "\n".join(lines)
 
-    assert "1 held, but 0 live leases" in found(Lease.objects.filter(pk=lease.pk), state="expired")
+    assert "assigned 1 times, but 0 live leases" in found(
+        Lease.objects.filter(pk=lease.pk), state="expired"
+    )
     counted = Pair.objects.filter(pk=first.pair_id)
     assert "1 counted of 0 needed" in found(counted, needed=0, open_slots=-F("counted") - F("held"))
     assert "revisions 1, current 0" in found(Judgement.objects.filter(pk=first.pk), current=False)

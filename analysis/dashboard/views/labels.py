@@ -329,7 +329,6 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
         "taking_back": taking_back,
         "way_back": way_back,
     }
-    context["word"] = campaign.level_word
     return render_page(request, "analysis/additional_judgements.html", context)
 
 

@@ -13,6 +13,7 @@ from analysis.dashboard.home_summary import get_home_figures
 from analysis.dashboard.progress import compute_activity, compute_progress
 from analysis.dashboard.to_do_list import ToDoKind, build_to_do_list
 from analysis.dashboard.views.progress import (
+    describe_last_level,
     list_live_leases,
     list_stalled_pairs,
     progress_charts,
@@ -74,6 +75,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
         "recommended": recommended,
         "stalled": list_stalled_pairs(campaign, live),
         "leases": list_live_leases(campaign),
+        "last_level": describe_last_level(campaign),
     }
     return render_page(request, "analysis/overview.html", context)
 

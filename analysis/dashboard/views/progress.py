@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from analysis.dashboard import planning_options
+from analysis.dashboard import level_sentences, planning_options
 from analysis.dashboard import progress as selectors
 from analysis.dashboard.forecast_unavailable import forecast_unavailable_reason
 from analysis.dashboard.headline import (
@@ -26,7 +26,6 @@ from analysis.dashboard.headline import (
     format_moment,
     has_ended,
     is_surely_late,
-    translate_level_word,
 )
 from analysis.judgements import interim_checks
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
@@ -74,7 +73,7 @@ def progress_charts(
         topics,
         [str(rank) for rank in ranks],
         shares,
-        caption=f"Judgements by topic and {level}",
+        caption=level_sentences.name_heat_map(level),
         row_label="topic",
         column_label=level,
         high=1.0,
@@ -88,7 +87,8 @@ def progress_charts(
         "depth_bars": depth_chart(now, level),
         "heat": heat,
         "topics_left_out": left_out,
-        "level_word": translate_level_word(level),
+        "level_word": level_sentences.name_levels(level),
+        "heat_map_title": level_sentences.name_heat_map(level),
         "depth_summary": describe_depth(campaign, now),
     }
 
@@ -142,10 +142,7 @@ def _end_verdict(campaign: Campaign, missing: int) -> dict[str, Any]:
 
 def describe_depth(campaign: Campaign, now: selectors.CampaignProgress) -> str:
     """Return down to which rank (batch, stage) all pairs are complete."""
-    said = {"level": translate_level_word(campaign.level_word), "depth": now.complete_depth}
-    if now.complete_depth:
-        return _("Complete to %(level)s %(depth)s.") % said
-    return _("The first %(level)s is not complete.") % said
+    return level_sentences.describe_complete_levels(campaign.level_word, now.complete_depth)
 
 
 def pace_chart(live: CampaignSnapshot) -> Picture:
@@ -257,6 +254,13 @@ def depth_chart(now: selectors.CampaignProgress, word: str) -> Picture:
     return picture
 
 
+def describe_last_level(campaign: Campaign) -> str:
+    """Say at which level judging stops. Empty if the whole pool is judged."""
+    if campaign.judged_to is None:
+        return ""
+    return level_sentences.describe_last_level(campaign.level_word, campaign.judged_to)
+
+
 def list_stalled_pairs(campaign: Campaign, live: CampaignSnapshot) -> list[Pair]:
     """Return the pairs that have been stalled longest, with the time of the last judgement in
     `last`."""
@@ -282,27 +286,38 @@ def list_live_leases(campaign: Campaign) -> list[Any]:
 
 
 def describe_claim_reason(why: dict[str, Any]) -> str:
-    """Describe why an annotator was assigned a pair: the scheduler's rule and its stored details."""
+    """Describe in sentences why an annotator was assigned a pair: the scheduler's rule and its
+    stored details."""
     if not why:
-        return "not recorded"
-    parts = [str(why.get("rule") or _("no rule recorded"))]
+        return _("Not recorded.")
+    rule = str(why.get("rule") or "")
+    sentences = [f"{rule[:1].upper()}{rule[1:]}." if rule else _("No rule recorded.")]
     if why.get("one_in"):
-        parts.append(_("one in %(n)s is a gold or calibration pair") % {"n": why["one_in"]})
+        sentences.append(
+            _("One in %(n)s pairs is a gold or calibration pair.") % {"n": why["one_in"]}
+        )
     if why.get("band") is not None:
-        parts.append(f"rank window {why['band']}")
+        sentences.append(_("Rank window %(n)s.") % {"n": why["band"]})
     if why.get("topic_in_a_row") and why.get("block_length", 1) > 1:
-        parts.append(
-            f"number {why['topic_in_a_row']} of at most {why['block_length']} in this topic block"
+        sentences.append(
+            _("Pair %(n)s of at most %(most)s in this topic block.")
+            % {"n": why["topic_in_a_row"], "most": why["block_length"]}
         )
     if why.get("needed") is not None and "counted" in why:
-        parts.append(f"it had {why['counted']} of {why['needed']} judgements")
-    if held := why.get("held_by_others"):
-        parts.append(
-            _("another annotator was judging it")
-            if held == 1
-            else _("%(n)s other annotators were judging it") % {"n": format_number(held)}
+        says = ngettext(
+            "It had %(n)s of %(needed)s judgement.",
+            "It had %(n)s of %(needed)s judgements.",
+            why["needed"],
         )
-    return f"{'; '.join(parts)}.".replace(parts[0][:1], parts[0][:1].upper(), 1)
+        sentences.append(says % {"n": why["counted"], "needed": why["needed"]})
+    if held := why.get("held_by_others"):
+        says = ngettext(
+            "%(n)s other annotator was judging it.",
+            "%(n)s other annotators were judging it.",
+            held,
+        )
+        sentences.append(says % {"n": format_number(held)})
+    return " ".join(sentences)
 
 
 @login_required
@@ -331,7 +346,8 @@ def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
         "campaign": campaign,
         "tab": "progress",
         "headline": campaign_headline(campaign, selectors.compute_progress(campaign)),
-        "word": translate_level_word(campaign.level_word),
+        "word": level_sentences.name_levels(campaign.level_word),
+        "last_level": describe_last_level(campaign),
         "why_whole": full_depth_reason(campaign),
     }
     if request.method == "POST":

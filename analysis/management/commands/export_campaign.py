@@ -37,7 +37,7 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--recipe",
             metavar="NAME",
-            help="recipe of the campaign, instead of the options above",
+            help="recipe of the campaign, which replaces all options that choose labels and parts",
         )
         parser.add_argument(
             "--with-documents",

@@ -40,7 +40,7 @@ class Command(DatabaseCommand):
         if user is not None:
             person = get_user_model().objects.filter(username=user).first()
             if person is None:
-                raise BadInput(f"no user has the username {user!r}")
+                raise BadInput(f"there is no account with the username {user!r}")
         try:
             import_guard.check_import(
                 release,

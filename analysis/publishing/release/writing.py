@@ -100,7 +100,7 @@ def _refuse_invalid_ids() -> Iterator[None]:
         yield
     except ValueError as error:
         raise CampaignError(
-            _("The release cannot be built: %(error)s.") % {"error": error}
+            _("The release can't be built: %(error)s.") % {"error": error}
         ) from error
 
 

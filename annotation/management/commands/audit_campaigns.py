@@ -29,7 +29,7 @@ class Command(BaseCommand):
             unknown = set(options["campaigns"]) - set(campaigns.values_list("slug", flat=True))
             if unknown:
                 raise CommandError(
-                    f"There is no campaign {', '.join(sorted(unknown))}.", returncode=2
+                    f"there is no campaign with the slug {', '.join(sorted(unknown))}", returncode=2
                 )
         broken = 0
         for slug in list(campaigns.values_list("slug", flat=True)):

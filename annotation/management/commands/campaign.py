@@ -38,7 +38,7 @@ class Command(DatabaseCommand):
     takes_seed = False
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("action", choices=["apply", "export"], help="action")
+        parser.add_argument("action", choices=["apply", "export"], help="apply or export")
         parser.add_argument(
             "what",
             metavar="FILE|SLUG",
@@ -131,7 +131,9 @@ class Command(DatabaseCommand):
         )
         if campaign is None and not collection_only:
             slugs = ", ".join(Campaign.objects.values_list("slug", flat=True)[:20]) or "none yet"
-            raise BadInput(f"there is no campaign {slug!r}; existing campaigns: {slugs}")
+            raise BadInput(
+                f"there is no campaign with the slug {slug!r}; existing campaigns: {slugs}"
+            )
         if campaign is not None:
             source, description = campaign.collection, describe_all(campaign)
         else:

@@ -23,7 +23,7 @@ class Command(BaseCommand):
             "--creator", action="store_true", help="allow creating collections and campaigns"
         )
         parser.add_argument(
-            "--admin", action="store_true", help="make the account an administrator"
+            "--admin", action="store_true", help="give the account the rights of an administrator"
         )
         parser.add_argument(
             "--password-stdin",

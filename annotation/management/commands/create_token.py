@@ -28,7 +28,7 @@ class Command(BaseCommand):
             nargs="+",
             default=[Scope.READ.value],
             choices=Scope.values,
-            help="scopes: read, judge, manage (default: read)",
+            help="scopes of the token: read, judge, manage (default: read)",
         )
         parser.add_argument(
             "--expires",

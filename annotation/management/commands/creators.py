@@ -15,8 +15,8 @@ class Command(BaseCommand):
     help = "Grant, revoke or list the right to create collections and campaigns."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("action", choices=["list", "add", "remove"], help="action")
-        parser.add_argument("names", nargs="*", metavar="NAME", help="usernames")
+        parser.add_argument("action", choices=["list", "add", "remove"], help="list, add or remove")
+        parser.add_argument("names", nargs="*", metavar="NAME", help="usernames of the accounts")
 
     def handle(self, *args: Any, **options: Any) -> None:
         names, action = options["names"], options["action"]
@@ -36,7 +36,9 @@ class Command(BaseCommand):
         }
         unknown = [name for name in names if name not in users]
         if unknown:
-            raise CommandError(f"there is no account {', '.join(unknown)}; nothing was changed")
+            raise CommandError(
+                f"there is no account with the username {', '.join(unknown)}; nothing was changed"
+            )
         for name in names:
             accounts.set_creator(users[name], may_create=action == "add", actor=None)
             self.stdout.write(

@@ -115,13 +115,13 @@ class Command(DatabaseCommand):
             user is not None
             and (person := get_user_model().objects.filter(username=user).first()) is None
         ):
-            raise BadInput(f"there is no user {user!r}")
+            raise BadInput(f"there is no account with the username {user!r}")
         place = None
         if (
             collection is not None
             and (place := Collection.objects.filter(slug=collection).first()) is None
         ):
-            raise BadInput(f"there is no collection {collection!r}")
+            raise BadInput(f"there is no collection with the slug {collection!r}")
         try:
             import_guard.check_import(
                 judgements,

@@ -116,7 +116,7 @@ class Command(FileCommand):
             action="append",
             type=one_grade,
             metavar="VALUE=NAME",
-            help="grade of the scale, repeated from lowest to highest (default: four grades)",
+            help="value and name of a grade; repeat the option for each grade, lowest first (default: four grades)",
         )
         parser.add_argument(
             "--guidelines",

@@ -116,7 +116,9 @@ class Command(BaseCommand):
     def handle(self, *args: object, **options: Any) -> None:
         campaign = Campaign.objects.filter(slug=options["campaign"]).first()
         if campaign is None:
-            raise CommandError(f"There is no campaign {options['campaign']!r}.", returncode=2)
+            raise CommandError(
+                f"there is no campaign with the slug {options['campaign']!r}", returncode=2
+            )
         if campaign.state != Campaign.State.OPEN:
             raise CommandError(f"The campaign is {campaign.state}. Open it first.", returncode=2)
         if (

@@ -142,7 +142,7 @@ def plan_campaign(
                 else [
                     Mistake(
                         ("campaign",),
-                        f"there is no campaign {said['slug']}, and a new one needs a name",
+                        f"there is no campaign with the slug {said['slug']}, and a new one needs a name",
                         'name = "..."',
                     )
                 ]

@@ -58,9 +58,9 @@ def check_import(source: str | BinaryIO, *, name: str, anyway: bool, way: str) -
         return
     says = _(
         "annotators are judging, and on SQLite their judgements would have to wait while "
-        "%(name)s is imported. Import it after %(minutes)s minutes without judgements. %(way)s"
+        "%(name)s is imported. Import it after %(minutes)s minutes without judgements."
     )
-    raise Refused(says % {"name": name, "minutes": RECENT_PERIOD.seconds // 60, "way": way})
+    raise Refused(f"{says % {'name': name, 'minutes': RECENT_PERIOD.seconds // 60}} {way}")
 
 
 def is_large_file(source: str | BinaryIO) -> bool:

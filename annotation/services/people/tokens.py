@@ -29,7 +29,7 @@ def create_api_token(
     """
     wanted = set(scopes)
     if not wanted or wanted - set(Scope.values):
-        raise ValueError(f"scopes are some of {', '.join(Scope.values)}, not {sorted(wanted)}")
+        raise ValueError(f"unknown scopes {sorted(wanted)}; choose from {', '.join(Scope.values)}")
     if ApiTokenRow.objects.filter(user=user).count() >= MAX_TOKENS:
         raise PeopleError(
             _("You have the maximum of %(most)s tokens. Revoke one that you no longer need.")

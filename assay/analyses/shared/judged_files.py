@@ -57,14 +57,14 @@ class JudgementOptions(CheckedOptions):
     grades: int | None = option(
         None,
         "Grades",
-        help=f"number of grades, 0 to N - 1 (default: {DEFAULT_SCALE}; a campaign has its own)",
+        help=f"number of grades, 0 to N - 1 (default: {DEFAULT_SCALE}; with --campaign, the campaign's)",
         least=2,
     )
     min_relevant: int | None = option(
         None,
         "Minimum relevant grade",
         help=f"minimum relevant grade of the 2-grade label (default: {DEFAULT_MIN_RELEVANT}, or 1 "
-        "for two grades; a campaign has its own)",
+        "for two grades; with --campaign, the campaign's)",
         least=1,
         metavar="N",
     )
@@ -78,7 +78,7 @@ class JudgementOptions(CheckedOptions):
         None,
         "Minimum time",
         help="minimum seconds per judgement; judgements of unknown duration count (default: "
-        f"{DEFAULT_MIN_SECONDS:.0f}; a campaign has applied its own)",
+        f"{DEFAULT_MIN_SECONDS:.0f}; with --campaign, the campaign's minimum applies)",
         read=parse_duration,
         metavar="S",
     )

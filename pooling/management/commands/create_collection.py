@@ -16,7 +16,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="name of the collection")
-        parser.add_argument("--slug", default="", help="slug (default: made from the name)")
+        parser.add_argument(
+            "--slug", default="", help="slug of the collection (default: derived from the name)"
+        )
         parser.add_argument("--description", default="", help="description of the collection")
         parser.add_argument(
             "--n-documents",

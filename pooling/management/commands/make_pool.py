@@ -132,7 +132,9 @@ class Command(BaseCommand):
             raise ImportFailed(f"no run has the tag {', '.join(absent)}; existing tags: {tags}")
         try:
             if ordered and sample_shares:
-                raise ImportFailed("--relevant-first and --sample-shares cannot be used together")
+                raise ImportFailed(
+                    "--relevant-first and --sample-shares cannot be used together; give one of them"
+                )
             kind = (
                 PoolKind.ORDERED
                 if ordered

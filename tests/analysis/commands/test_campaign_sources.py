@@ -151,7 +151,7 @@ def test_label_overlap_takes_the_campaigns_pool(campaign, files, tmp_path) -> No
 def test_what_a_campaign_cannot_give_is_refused(campaign) -> None:
     empty = make_campaign(n_topics=1, n_documents=1)
     for arguments, complaint in (
-        (["evaluate", "--campaign", "nowhere"], "no campaign has the slug 'nowhere'"),
+        (["evaluate", "--campaign", "nowhere"], "there is no campaign with the slug 'nowhere'"),
         (["evaluate", "--campaign", empty.slug], "has no runs"),
         (["evaluate", "--campaign", campaign.slug, "sys.9"], "sys.9: No such file"),
     ):

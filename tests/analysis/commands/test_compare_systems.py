@@ -208,7 +208,7 @@ def test_contradictions_are_refused(arguments: list[str]) -> None:
         "compare_systems", *arguments, "--against", "nobody"
     )
     assert "there is only one run" in refused("compare_systems", *arguments[:2])
-    assert "can't be used together" in refused(
+    assert "cannot be used together" in refused(
         "plan_study", *arguments, "--difference", 0.1, "--width", 0.1
     )
     assert "must be greater than --alpha" in refused("plan_study", *arguments, "--power", 0.05)

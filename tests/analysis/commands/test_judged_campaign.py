@@ -60,7 +60,7 @@ def test_agreement_of_a_campaign(campaign):
 def test_an_unknown_campaign_and_another_scale_are_refused(campaign):
     status, out, err = refused("aggregate", "--campaign", "nowhere")
     assert (status, out) == (2, "")
-    assert "no campaign has the slug 'nowhere'" in err
+    assert "there is no campaign with the slug 'nowhere'" in err
     status, out, err = refused("aggregate", "--campaign", campaign.slug, "--grades", "3")
     assert (status, out) == (2, "")
     assert "does not match the campaign" in err

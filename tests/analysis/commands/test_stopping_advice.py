@@ -139,6 +139,6 @@ def test_what_cannot_be_asked_is_refused(tmp_path: Path, runs: list[str]) -> Non
     assert "--audit-sample needs a prioritised pool" in refused(
         "stopping_advice", qrels, *runs, "--sampled", "--audit", "10,1,5"
     )
-    assert "fewer than two runs" in refused("stopping_advice", qrels, runs[0])
+    assert "needs at least two" in refused("stopping_advice", qrels, runs[0])
     with pytest.raises(Exception, match="expected RELEVANT <= N <= LEFT"):
         answer("stopping_advice", qrels, *runs, "--audit-sample", "10,6,5")

@@ -291,14 +291,13 @@ class TestProgress:
             "block_length": 10,
         }
         assert progress.describe_claim_reason(why) == (
-            "Highest band, finish started pairs, stay on the topic; rank window 1; number 4 of at most "
-            "10 in this topic block; "
-            "it had 1 of 3 judgements; another annotator was judging it."
+            "Highest band, finish started pairs, stay on the topic. Rank window 1. Pair 4 of at most "
+            "10 in this topic block. It had 1 of 3 judgements. 1 other annotator was judging it."
         )
         assert progress.describe_claim_reason(
             {"rule": "gold pair at its turn", "place_in_own_order": 2, "one_in": 20}
-        ) == ("Gold pair at its turn; one in 20 is a gold or calibration pair.")
-        assert progress.describe_claim_reason({}) == "not recorded"
+        ) == ("Gold pair at its turn. One in 20 pairs is a gold or calibration pair.")
+        assert progress.describe_claim_reason({}) == "Not recorded."
 
     def test_gold_counts_neither_in_the_strip_nor_in_the_line_of_what_was_made(self, monkeypatch):
         campaign = make_campaign(n_topics=1, n_documents=3, judgements_per_pair=2, gold_every=2)

@@ -356,7 +356,7 @@ def test_where_nothing_can_be_said_nothing_is_offered(campaign):
     assert (offered, now.expected) == ([], None)
     assert (
         why_none
-        == "No forecast yet, so options cannot be compared. Forecast available after two working days and 20 judgements."
+        == "No forecast yet, so options can't be compared. Forecast available after two working days and 20 judgements."
     )
     assert why_none in text_of(manager_of(young).get(f"/campaigns/{young.slug}/planning"))
     lifecycle.close_campaign(campaign, actor=None)

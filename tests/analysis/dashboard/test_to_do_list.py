@@ -298,7 +298,7 @@ def test_pairs_without_text_lead_to_the_files():
     Pair.objects.filter(pk=campaign.pairs.first().pk).update(without_text=True)
     (item,) = again(campaign)
     assert (item.words, item.actions[0].address) == (
-        "1 pair cannot be judged because its text is missing",
+        "1 pair can't be judged because its text is missing",
         f"/campaigns/{campaign.slug}/settings/files/",
     )
 

@@ -119,8 +119,8 @@ def test_the_page_shows_the_answer_its_age_and_what_is_unjudged(judged, client):
     assert job.report["words"] in html.unescape(page)
     assert describe_decision(job.report) in html.unescape(page)
     assert (
-        "Over the 8 of 8 topics with a label, from 40 labels by majority of at least 2 judgements."
-        in page
+        "Over the 8 of 8 topics with a label. 40 labels by majority. "
+        "A label needs at least 2 judgements." in page
     )
     assert "They count as not relevant here" in page
     assert "No confidence interval for any run: " in page

@@ -131,7 +131,10 @@ def test_wrong_input_is_refused_before_anything_is_stored(folder):
         (("release.zip", "wrong.run"), "columns"),
         (("release.zip", "none.run"), "no run of the collection has this tag"),
         (("none.zip", "new.run"), "no such file, and no campaign has this slug"),
-        (("release.zip", "new.run", "--user", "nobody"), "there is no user 'nobody'"),
+        (
+            ("release.zip", "new.run", "--user", "nobody"),
+            "there is no account with the username 'nobody'",
+        ),
     ):
         paths = [str(folder / word) if "." in word else word for word in words]
         status, _, err = refused("judge_run", *paths)

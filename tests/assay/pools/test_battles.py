@@ -133,4 +133,6 @@ def test_one_system_gives_no_battles(tmp_path: Path) -> None:
     path.write_text(json.dumps(line) + "\n", encoding="utf-8")
     again = tmp_path / "again.jsonl"
     again.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
-    assert "two answers of a to 1" in refused("draw_battles", path, again)
+    assert "duplicate answer of a to topic 1, expected one per topic" in refused(
+        "draw_battles", path, again
+    )

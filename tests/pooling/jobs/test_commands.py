@@ -68,13 +68,13 @@ def test_bad_files_collections_people_and_tags_end_with_status_2_and_reasons(col
             "--collection",
             collection.slug,
         ],
-        "there is no collection 'nothing'": [
+        "there is no collection with the slug 'nothing'": [
             "import_run",
             folder / "a.run",
             "--collection",
             "nothing",
         ],
-        "there is no user": [
+        "there is no account with the username": [
             "import_run",
             folder / "a.run",
             "--collection",
