@@ -38,6 +38,8 @@ from annotation.models import (
     OpenSession,
     Pair,
     Question,
+    Webhook,
+    WebhookMessage,
 )
 from pooling.models import Collection, Document, DocumentFile, Job, Pool, Qrels, Run, Topic
 from pooling.services.topics import decide_topics
@@ -163,6 +165,18 @@ def fill(world: World) -> None:
     GuidelineVersion.objects.update(note=SHORT)
     Membership.objects.update(note=LONG, status_reason=LONG)
     GuestPanel.objects.update(name=SHORT[:60])
+    webhook = Webhook.objects.create(
+        campaign=campaign, name=SHORT[:100], url=ADDRESS, form="text", site="https://assay.example"
+    )
+    WebhookMessage.objects.create(
+        webhook=webhook,
+        event="webhook.test",
+        key="test/1",
+        body="{}",
+        state="failed",
+        due_at=timezone.now(),
+        answer=LONG[:200],
+    )
     Invitation.objects.update(name=SHORT, email=f"{SHORT}@example.org")
     Pair.objects.filter(pk=pair.pk).update(
         kind="gold",

@@ -73,6 +73,8 @@ OWN = {
     "annotation.LlmLabel": {"key"},
     "annotation.Profile": {"time_zone", "language", "choices", "to_do_address"},
     "annotation.ApiTokenRow": {"digest", "scopes"},
+    "annotation.Webhook": {"events", "secret", "site"},
+    "annotation.WebhookMessage": {"message_id", "event", "key", "body"},
     "analysis.Report": {"kind", "parameters", "input_digest", "code_version", "files", "result"},
     "analysis.ReportChunk": {"parameters", "result", "owner"},
     "analysis.Recipe": {"choices"},

@@ -80,7 +80,7 @@ TABLE = {
         "confirm", ("annotation/account.html", "This can't be undone.")
     ),  # a browser signs in again
     "installation-sessions": Protected(
-        "confirm", ("config/sessions.html", "Tokens cannot be restored.")
+        "confirm", ("config/sessions.html", "Tokens can't be restored.")
     ),
     "accounts": Protected("undo", ("annotation/accounts.html", 'value="give"')),
     "campaign-exclude": Protected("preview", ("analysis/_exclusion.html", "_exclusion_body.html")),

@@ -155,7 +155,7 @@ class TestClosed:
     def test_what_was_done_after_closing_is_ticked(self, campaign):
         actions = (AuditAction.EXPORTED, AuditAction.BUILT_A_RELEASE, AuditAction.SENT_A_MESSAGE)
         for n, action in enumerate(actions, start=3):
-            record_event(campaign, None, action)
+            record_event(campaign, None, action, digest="0" * 64, same_as_before=False)
             page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/")
             assert f"{n} of 6 done" in text_of(page)
 

@@ -66,6 +66,7 @@ PUBLICATION = {
 OF_COLLECTION = {"runs.tsv", "runs/", "clicks.tsv", "clicks/"}
 """Parts of a release with runs and click qrels (test_runs_in_releases)."""
 OF_LLM_JUDGES = {"llm-labels.tsv", "llm-judges.json"}
+OF_QUESTIONS = {"answers.tsv", "questions/"}
 
 pytestmark = pytest.mark.django_db
 
@@ -370,7 +371,7 @@ def test_release_datasheet_and_documents_have_the_same_parts(campaign):
     lifecycle.update_campaign(campaign, actor=None, publication=PUBLICATION)
     found = parts(built(campaign, ReleasePlan(documents=True)))
     written = {"guidelines/" if name.startswith("guidelines/") else name for name in found}
-    others = OF_SAMPLE | OF_LLM_JUDGES | OF_COLLECTION
+    others = OF_SAMPLE | OF_LLM_JUDGES | OF_COLLECTION | OF_QUESTIONS
     assert written == set(PARTS_BY_NAME) - others
     sheet = re.findall(
         r"^\| `([\w.-]+/?)` \|",
@@ -384,7 +385,7 @@ def test_release_datasheet_and_documents_have_the_same_parts(campaign):
     )
     lines = text.partition("A release is a zip file that contains")[2].partition("**Names.")[0]
     named = re.findall(
-        r"`([\w.-]+\.(?:md|txt|tsv|json|jsonl|py|cff)|guidelines/|runs/|clicks/|LICENSE|SHA256SUMS)`",
+        r"`([\w.-]+\.(?:md|txt|tsv|json|jsonl|py|cff)|guidelines/|runs/|clicks/|questions/|LICENSE|SHA256SUMS)`",
         lines.replace("`v1.md`", ""),
     )
     assert set(named) == set(PARTS_BY_NAME)
@@ -406,7 +407,7 @@ def test_a_job_builds_the_release_once_and_recognises_the_same_bytes(campaign):
     data = release.file.open("rb").read()
     assert hashlib.sha256(data).hexdigest() == release.digest == job.report["digest"]
     assert len(parts(data)["qrels.txt"].splitlines()) == 4  # pairs with three judgements
-    with pytest.raises(CampaignError, match="cannot be deleted"):
+    with pytest.raises(CampaignError, match="can't be deleted"):
         recipes.delete_recipe(recipe, user=manager)
     release.file.delete(save=False)
 
