@@ -68,8 +68,12 @@ def printed_json(*arguments: str) -> dict:
     return json.loads(out.getvalue())
 
 
+HALVES = {"craswell-split-half-nist": "halves-NIST", "craswell-split-half-gpt4": "halves-GPT-4"}
+"""Blocks with the figures of tables of the study leaderboard-dl21, which take a minute each."""
+
+
 @pytest.mark.data
-@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize("name", [name for name in BLOCKS if name not in HALVES])
 def test_a_command_of_the_page_prints_what_the_page_says(name, data_folder, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     for command, expected in parse_commands(BLOCKS[name]):
@@ -77,17 +81,41 @@ def test_a_command_of_the_page_prints_what_the_page_says(name, data_folder, tmp_
         assert printed.rstrip("\n").splitlines() == expected.rstrip("\n").splitlines(), command
 
 
+def read_halves(printed: str) -> list[tuple[list[list[str]], str]]:
+    """Return rows and note of each measure's table."""
+    tables = re.split(r"^Agreement of halves by .+\n\n.+\n", printed, flags=re.MULTILINE)[1:]
+    parts = [table.strip().split("\n\n") for table in tables]
+    return [([line.split() for line in rows.splitlines()], note) for rows, note in parts]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", HALVES)
+def test_a_command_of_halves_prints_tables_as_those_of_the_page(name, data_folder, tmp_path):
+    """With one split: the study computes all of them."""
+    [(command, expected)] = parse_commands(BLOCKS[name])
+    printed = run_command(f"{command} --splits 1", data=data_folder, work=tmp_path)
+    for one, page in zip(read_halves(printed), read_halves(expected), strict=True):
+        assert [row[:2] for row in one[0]] == [row[:2] for row in page[0]]
+        assert one[1].split(" of ")[1].split(";")[0] == page[1].split(" of ")[1].split(";")[0]
+
+
 @pytest.mark.slow
 @pytest.mark.data
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_study_of_the_page_gives_what_the_page_says(name, data_folder, tmp_path):
     tables, body = STUDIES[name]
-    assert (
-        describe_study(
-            name, tables.split(), make_study_folder(name, data=data_folder, work=tmp_path)
-        )
-        == body
-    )
+    folder = make_study_folder(name, data=data_folder, work=tmp_path)
+    assert describe_study(name, tables.split(), folder) == body
+    if name != "leaderboard-dl21":
+        return
+    for block, key in HALVES.items():
+        computed = []
+        for number in (1, 2):
+            text = (folder / "tables" / f"{key}-agreement-{number}.json").read_text("utf-8")
+            table = json.loads(text)
+            rows = [[*row[:2], *(f"{rate:.4f}" for rate in row[2:])] for row in table["rows"]]
+            computed.append((rows, table["note"]))
+        assert read_halves(parse_commands(BLOCKS[block])[0][1]) == computed
 
 
 def test_the_reproduction_page_quotes_the_settings_file_of_all_five_studies():
