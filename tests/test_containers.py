@@ -131,6 +131,7 @@ def image() -> Iterator[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)  # the build installs packages from the network
 def test_the_image_is_built_and_its_web_server_answers(image):
     [command] = [json.loads(rest) for word, rest in instructions() if word == "CMD"]
     port = free_port()
