@@ -71,8 +71,8 @@ class PanelForm(forms.ModelForm):
             "failed_code": _("Code: failed the qualification test"),
             "declined_code": _("Code: no consent"),
             "full_code": _("Code: campaign full"),
-            "participant_parameter": _("Parameter with the participant"),
-            "submission_parameter": _("Parameter with the submission"),
+            "participant_parameter": _("Participant ID parameter"),
+            "submission_parameter": _("Submission ID parameter"),
         }
         help_texts = {
             "is_open": _("If off, new guests get the code for a full campaign."),

@@ -60,7 +60,9 @@ class OidcProvider(OIDCAuthenticationBackend):
             raise SuspiciousOperation("the token has no expiry")
         said = self.get_userinfo(access_token, id_token, payload)
         if said["sub"] != payload["sub"]:
-            raise SuspiciousOperation("token and user information are of different users")
+            raise SuspiciousOperation(
+                "the token and the user information belong to different users"
+            )
         groups = said.get(settings.OIDC_GROUPS_CLAIM, payload.get(settings.OIDC_GROUPS_CLAIM)) or []
         self.identity = InstitutionIdentity(
             subject=f"oidc {payload['iss']} {payload['sub']}",

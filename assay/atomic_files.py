@@ -71,7 +71,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         try:
             os.fstat(descriptor)
         except OSError as error:
-            raise OSError(error.errno, "not an open file of this program", str(path)) from None
+            raise OSError(error.errno, "this file descriptor is not open", str(path)) from None
     elif os.path.exists(path):
         if not os.access(path, os.W_OK):
             raise PermissionError(

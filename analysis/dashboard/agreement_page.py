@@ -157,7 +157,12 @@ class CoefficientRow:
 
 def list_coefficients(heavy: dict[str, Any]) -> list[CoefficientRow]:
     named = [
-        ("Krippendorff's alpha", "alpha", "alpha", _("ordinal on all grades, nominal on two")),
+        (
+            "Krippendorff's alpha",
+            "alpha",
+            "alpha",
+            _("ordinal for graded labels, nominal for binary labels"),
+        ),
         (_("Kappa with the others"), "mean_kappa_others", "kappa_others", _("excludes own vote")),
         (
             _("Kappa with final label"),

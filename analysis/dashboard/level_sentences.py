@@ -98,25 +98,25 @@ def describe_level_order(word: str, percent_out_of_order: int) -> str:
     """Say how often a pair is judged before one of a better level, in percent of the judgements."""
     in_order, out_of_order = {
         "rank": (
-            _("A better rank is always judged first."),
+            _("Pairs at better ranks are always judged first."),
             _("%(n)s%% of the judgements come before one of a better rank."),
         ),
         "batch": (
-            _("An earlier batch is always judged first."),
+            _("Pairs of earlier batches are always judged first."),
             _("%(n)s%% of the judgements come before one of an earlier batch."),
         ),
         "stage": (
-            _("An earlier stage is always judged first."),
+            _("Pairs of earlier stages are always judged first."),
             _("%(n)s%% of the judgements come before one of an earlier stage."),
         ),
         "priority": (
-            _("A higher priority is always judged first."),
+            _("Pairs with a higher priority are always judged first."),
             _("%(n)s%% of the judgements come before one of a higher priority."),
         ),
     }.get(
         word,
         (
-            _("A better level is always judged first."),
+            _("Pairs at better levels are always judged first."),
             _("%(n)s%% of the judgements come before one of a better level."),
         ),
     )

@@ -221,7 +221,7 @@ class StudyContext:
             names = [one.name for one in self.systems]
             if unknown := sorted(pooled.difference(names)):
                 raise BadInput(
-                    f"`pooled`: no run is called {', '.join(unknown)}; expected names of runs as "
+                    f"`pooled`: unknown run {', '.join(unknown)}; expected names of runs as "
                     f"in tables: {', '.join(names)}"
                 )
         return pooled

@@ -48,7 +48,7 @@ class Options(RunReading):
     measures: list[Measure] = option(
         MEASURES,
         "Measures",
-        help=f'P@k and DCG@k (default: "{MEASURES}")',
+        help=f'space-separated measures, P@k or DCG@k (default: "{MEASURES}")',
         hint="Space-separated names of P@k and DCG@k.",
         read=parse_linear_measures,
         metavar='"..."',

@@ -186,7 +186,9 @@ def read_packed_clicks(
     """
     names = find_packed_clicks(path)
     if names is None:
-        raise ValueError(f"{path} contains no click log in addition to the rankings shown")
+        raise ValueError(
+            f"{path} must contain two files: a click log and the rankings shown to users"
+        )
     clicks, shown = names
     called = display_name(path)
     try:

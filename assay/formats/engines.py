@@ -83,7 +83,7 @@ def parse_template(text: str) -> Any:
     try:
         template = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"the request template is not JSON: {error}") from None
+        raise ValueError(f"the request template is invalid JSON: {error}") from None
     if not isinstance(template, dict) or PLACEHOLDER not in json.dumps(
         template, ensure_ascii=False
     ):

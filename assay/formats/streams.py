@@ -437,7 +437,9 @@ def read_json(stream: PeekableStream, called: str) -> Any:
             called, raw.count(b"\n", 0, error.start) + 1, "a byte that is not UTF-8", "UTF-8"
         ) from None
     except json.JSONDecodeError as error:
-        raise FormatError.single(called, error.lineno, f"not JSON ({error.msg})", "JSON") from None
+        raise FormatError.single(
+            called, error.lineno, f"invalid JSON ({error.msg})", "valid JSON"
+        ) from None
     except (RecursionError, ValueError):
         raise FormatError.single(
             called, 1, "JSON nested too deeply or with too long a number", "plain JSON"

@@ -29,7 +29,7 @@ def read_toml(name: str, text: str) -> dict[str, Any]:
         place = re.search(r"\(at line (\d+)", str(error))
         # otherwise the message is "at end of document"
         line = int(place[1]) if place else len(text.splitlines())
-        raise FormatError.single(name, line, f"not TOML ({error})", "key = value") from None
+        raise FormatError.single(name, line, f"invalid TOML ({error})", "key = value") from None
     except ValueError:
         raise FormatError.single(
             name, None, "a number with too many digits", "a number with fewer digits"

@@ -277,7 +277,7 @@ def iterate_json_lines(
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
-            mistakes.add(line, "not JSON", "one JSON object per line", text)
+            mistakes.add(line, "invalid JSON", "one JSON object per line", text)
             continue
         if isinstance(value, dict):
             yield line, value

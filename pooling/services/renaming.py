@@ -41,7 +41,7 @@ def rename_run(run: Run, tag: str, *, user: Any) -> Run:
         return run
     if not can_read_back_tag(wanted):
         raise Refused(
-            _("%(wanted)s would be ambiguous in pool files; use a tag without colons and commas")
+            _("%(wanted)s would be ambiguous in pool files; use a tag without colons or commas")
             % {"wanted": wanted}
         )
     try:

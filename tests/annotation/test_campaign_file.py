@@ -393,7 +393,7 @@ def test_a_file_that_is_not_toml_or_whose_run_cannot_be_read_is_told_with_its_li
     last = CAMPAIGN.count("\n") + 1
     for wrong in ("x = \n", 'x = "never ended'):
         assert refused(folder, CAMPAIGN + wrong, capsys)[0].startswith(
-            f"campaign.toml:{last}: not TOML"
+            f"campaign.toml:{last}: invalid TOML"
         )
     (folder / "a.run").write_text("051 Q0 a 1 9.5 A\n051 Q0 b\n", encoding="utf-8")
     [first] = refused(folder, CAMPAIGN, capsys)

@@ -215,7 +215,7 @@ class ReleaseFile:
             about = json.loads(self.text("campaign.json"))
         except (json.JSONDecodeError, RecursionError, ValueError) as error:
             raise self.wrong(
-                f"not JSON ({str(error)[:100]})", "JSON", part="campaign.json"
+                f"invalid JSON ({str(error)[:100]})", "valid JSON", part="campaign.json"
             ) from None
         if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise self.wrong(
@@ -261,11 +261,14 @@ class ReleaseFile:
                     row = json.loads(text)
                 except (json.JSONDecodeError, RecursionError, ValueError):
                     raise self.wrong(
-                        "not JSON", "one JSON object per line", part=part, line=number
+                        "invalid JSON", "one JSON object per line", part=part, line=number
                     ) from None
                 if not isinstance(row, dict) or "\\u0000" in text or "\0" in text:
                     raise self.wrong(
-                        "not an object of text", "one JSON object per line", part=part, line=number
+                        "not a JSON object, or it contains a null character",
+                        "one JSON object per line",
+                        part=part,
+                        line=number,
                     )
                 yield number, row
 
@@ -408,7 +411,9 @@ class ReleaseFile:
         try:
             said = json.loads(self.text(LLM_JUDGES))
         except (json.JSONDecodeError, RecursionError, ValueError) as error:
-            raise self.wrong(f"not JSON ({str(error)[:100]})", "JSON", part=LLM_JUDGES) from None
+            raise self.wrong(
+                f"invalid JSON ({str(error)[:100]})", "valid JSON", part=LLM_JUDGES
+            ) from None
         if not isinstance(said, list) or not all(isinstance(one, dict) for one in said):
             raise self.wrong("not a list of LLM judges", "a list of objects", part=LLM_JUDGES)
         return said

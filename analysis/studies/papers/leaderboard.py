@@ -221,7 +221,7 @@ def choose_key_runs(bench: StudyContext, tags: Sequence[str]) -> list[str]:
     chosen: list[str] = bench.value("key_runs") or list(tags[:N_KEY_RUNS])
     if unknown := [tag for tag in chosen if tag not in tags]:
         raise BadInput(
-            f"`key_runs`: no run is called {', '.join(unknown)}; expected names of runs as in "
+            f"`key_runs`: unknown run {', '.join(unknown)}; expected names of runs as in "
             f"tables: {', '.join(tags)}"
         )
     if len(chosen) > MAX_KEY_RUNS:

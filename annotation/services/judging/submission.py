@@ -540,8 +540,8 @@ def _check_further_answers(answer: Answer, campaign: Campaign) -> None:
 
 def _too_late_message(grace_minutes: int) -> str:
     return ngettext(
-        "You judged this in time, but it arrived more than %(n)s minute after the end.",
-        "You judged this in time, but it arrived more than %(n)s minutes after the end.",
+        "You judged this in time, but your judgement arrived more than %(n)s minute after the campaign ended.",
+        "You judged this in time, but your judgement arrived more than %(n)s minutes after the campaign ended.",
         grace_minutes,
     ) % {"n": grace_minutes}
 

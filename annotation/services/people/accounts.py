@@ -458,7 +458,7 @@ def notify_old_address(user: User, old: str) -> None:
         subject = _("Your email address has been changed")
         text = _(
             "Hello %(name)s,\n\n"
-            "the email address of your account has been changed. No more emails will be sent to this "
+            "The email address of your account has been changed. No more emails will be sent to this "
             "address. If you did not make this change, contact the administrator of this "
             "installation at once.\n"
         ) % {"name": user.get_username()}
@@ -531,7 +531,7 @@ def send_sign_in_link(*, email: str, address: str) -> None:
             subject = _("Your sign-in link")
             text = _(
                 "Hello %(name)s,\n\n"
-                "use this link to sign in. It works once and expires in %(minutes)s minutes:\n\n%(link)s\n\n"
+                "Use this link to sign in. It works once and expires in %(minutes)s minutes:\n\n%(link)s\n\n"
                 "If you did not request it, ignore this email.\n"
             ) % {
                 "name": user.get_username(),

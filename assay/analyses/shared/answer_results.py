@@ -33,10 +33,10 @@ class AnswerOptions(CheckedOptions):
     missing_topics: str = option(
         "zero",
         "Topics without an answer of a system",
-        help="topics without an answer of a system",
+        help="treatment of topics without an answer of a system",
         choices=_MISSING.choices,
     )
-    per_topic: bool = option(False, "Add the scores by topic")
+    per_topic: bool = option(False, "Add the scores of each topic")
 
 
 @dataclass(frozen=True, eq=False)

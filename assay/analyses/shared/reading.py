@@ -15,7 +15,7 @@ class RunFiles(CheckedOptions):
     precision: Literal["float64", "float32"] = option(
         "float64",
         "Scores of runs are compared",
-        help="precision in which scores of runs are compared",
+        help="precision for comparing the scores of runs",
         choices=(
             ("float64", "in double precision, as trec_eval 10"),
             ("float32", "in single precision, as trec_eval 9 and pytrec_eval"),
@@ -49,7 +49,7 @@ class EvaluationOptions(RunReading):
     missing_topics: str = option(
         "zero",
         "Topics that a run lacks",
-        help="topics of the qrels that a run lacks",
+        help="treatment of topics of the qrels that a run lacks",
         choices=(
             ("zero", "count as 0"),
             ("skip", "are left out for this run"),

@@ -636,7 +636,7 @@ def test_a_bomb_in_a_part_that_is_read_whole_is_refused(release, monkeypatch):
             "cannot be stored",
         ),
         ("campaign.json", '"value": 1', '"value": "one"', "whole number"),
-        ("campaign.json", "{", "[", "not JSON"),
+        ("campaign.json", "{", "[", "invalid JSON"),
         ("documents.jsonl", '"_id": "d1"', '"_id": 1', "not a document"),
         ("gold.tsv", "\t1\t", "\t9\t", "grade '9'"),
     ],
@@ -648,7 +648,7 @@ def test_what_is_wrong_in_a_part_is_said_with_its_place_and_nothing_is_kept(
 
 
 def test_a_deeply_nested_description_is_refused(release):
-    assert "not JSON" in error_of(changed(release, "campaign.json", lambda _: b"[" * 100_000))
+    assert "invalid JSON" in error_of(changed(release, "campaign.json", lambda _: b"[" * 100_000))
 
 
 def test_what_is_no_zip_and_what_is_cut_off_are_refused(release, tmp_path):

@@ -510,7 +510,7 @@ def test_mistakes_are_told_by_line_and_nothing_is_written(tmp_path: Path) -> Non
     assert "expected a whole number of at least 1" in refusal(
         tmp_path, "comparison", "permutations = 0\n"
     )
-    assert "study.toml:2: not TOML" in refusal(tmp_path, "comparison", "\nqrels = \n")
+    assert "study.toml:2: invalid TOML" in refusal(tmp_path, "comparison", "\nqrels = \n")
     assert "the file is for the study 'sota'" in refusal(tmp_path, "comparison", 'study = "sota"\n')
     assert "no part of the study comparison can be computed" in refusal(tmp_path, "comparison", "")
 
@@ -676,7 +676,7 @@ def test_runs_that_made_the_pool_are_marked_by_their_names(tmp_path: Path) -> No
     assert {row["run"] for row in table(out, "scores")} == {"Good", "late", "mixed"}
     assert "Good*" in (out / "report.md").read_text(encoding="utf-8").replace("\\*", "*")
     problem = refusal(out.parent / "inputs", "comparison", f'{TOML}pooled = ["good", "nobody"]\n')
-    assert "`pooled`: no run is called nobody" in problem
+    assert "`pooled`: unknown run nobody" in problem
 
 
 @pytest.mark.parametrize(

@@ -225,7 +225,7 @@ def test_key_runs_of_figure_4_have_their_colours_and_short_names(tmp_path: Path)
     problem = refusal(
         tmp_path / "inputs", "leaderboard", TOML.replace("\nruns", '\nkey_runs = ["x"]\nruns')
     )
-    assert "`key_runs`: no run is called x" in problem
+    assert "`key_runs`: unknown run x" in problem
 
 
 GRADED = "".join(f"{t} 0 two 2\n{t} 0 one 1\n{t} 0 none 0\n" for t in range(12))

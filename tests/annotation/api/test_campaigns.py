@@ -188,7 +188,7 @@ def test_the_file_itself_is_a_body_and_mistakes_have_its_lines(client, manager):
     )
     assert wrong.headers["Content-Type"] == "application/problem+json"
     for text, reason in (
-        ("name = \n", "body:6: not TOML"),
+        ("name = \n", "body:6: invalid TOML"),
         (
             "a." * 20_000 + "b = 1\n",
             "body:6: a key with too many parts",

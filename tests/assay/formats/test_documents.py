@@ -99,7 +99,7 @@ def test_firas_documents_are_read_without_quoting():
     [
         (
             '{"_id": "1", "text": "a"}\n{"text": "b"}\nnot json\n[]\n',
-            [(2, "a document without ID"), (3, "not JSON"), (4, "JSON, but not an object")],
+            [(2, "a document without ID"), (3, "invalid JSON"), (4, "JSON, but not an object")],
         ),
         ("1\ta\n2\n3\tb\tc\n", [(2, "1 columns"), (3, "3 columns")]),
         ("1\ta\n2\tb\n1\tc\n", [(3, "duplicate document ID (first in line 1)")]),

@@ -152,7 +152,7 @@ def test_empty_text_is_kept_for_the_topic_check():
         ("qid\tquery\n1\ta\tb\n", [(2, "3 columns")]),
         (
             '{"_id": "1", "text": "a"}\n{"text": "b"}\n[1]\n{oops\n',
-            [(2, "a topic without ID"), (3, "JSON, but not an object"), (4, "not JSON")],
+            [(2, "a topic without ID"), (3, "JSON, but not an object"), (4, "invalid JSON")],
         ),
         ("", [(None, "no topics")]),
         ("qid\tquery\n", [(None, "no topics")]),

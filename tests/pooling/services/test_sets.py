@@ -486,7 +486,7 @@ def test_the_command_takes_a_folder_into_a_new_collection(manager, own_storage, 
     assert made.topics.count() == 2
     assert made.managers.get() == manager
     (tmp_path / "small" / "queries.jsonl").write_text("{")
-    with pytest.raises(CommandError, match=r"queries.jsonl:1: not JSON"):
+    with pytest.raises(CommandError, match=r"queries.jsonl:1: invalid JSON"):
         call_command("import_set", str(tmp_path / "small"), new="Broken")
     assert not Collection.objects.filter(name="Broken").exists()
     with pytest.raises(CommandError, match="not a set, expected"):
