@@ -21,8 +21,8 @@ from pooling.platform.listing import ListPage, RowFilter
 
 
 def review_key(person: AnnotatorSummary) -> tuple[Any, ...]:
-    """Return a sort key that puts annotators first whose judgements may harm the labels most: by
-    their strongest flag, then those who wait for a manager, then the lowest kappa. Excluded
+    """Return a sort key that puts first the annotators whose judgements may harm the labels most:
+    by strongest flag, then those waiting for a manager, then by lowest kappa. Excluded
     annotators come last."""
     flags = sort_flags(person.flags)
     is_out = person.membership.status == Membership.Status.EXCLUDED

@@ -257,7 +257,8 @@ def _fresh_seconds(known: CampaignSnapshot) -> float:
 
 
 def _find_kept(campaign: Campaign) -> _Kept:
-    """Return the cache entry of the campaign, and drop the least recently used entries."""
+    """Return the campaign's cache entry. If the cache exceeds MAX_ROWS, drop the least recently
+    used entries."""
     key = (str(Judgement.objects.db), campaign.pk)
     with _snapshots_lock:
         kept = _snapshots[key] = _snapshots.pop(key, _Kept())  # moves the entry to the end

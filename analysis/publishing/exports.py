@@ -106,9 +106,9 @@ class ExportOptions:
 
 @dataclass(frozen=True)
 class Export:
-    """An export. name: in addresses. file: suffix of the file name after the campaign's slug.
-    heeds: the options that affect it (labels, question, comments, spreadsheet). of_kind: the kind of pool
-    that it requires."""
+    """A file that can be exported from a campaign. name: used in URLs. file: suffix of the file name
+    after the campaign's slug. heeds: the options that affect it (labels, question, comments,
+    spreadsheet). of_kind: the kind of pool that it requires."""
 
     name: str
     title: str

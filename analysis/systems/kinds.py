@@ -147,7 +147,7 @@ class ReportKind:
 
     @property
     def least_qrels(self) -> int:
-        """Return the minimum number of qrels over all fields of qrels."""
+        """Return how many qrels the analysis needs at least, summed over all qrels fields."""
         return self.qrels[0] + self.click_qrels + self.private_qrels
 
     def written_file(self, name: str) -> WrittenFile:

@@ -9,7 +9,7 @@ from annotation.core.scale import Scale
 
 
 class GoldRule(StrEnum):
-    """When a grade is correct. side: both grades are relevant or both are not. near: the same or an
+    """The rule that decides whether a grade is correct. side: both grades are relevant or both are not. near: the same or an
     adjacent grade of the scale. exact: the same grade."""
 
     SIDE = "side"

@@ -111,7 +111,8 @@ def get_single_key_warnings(campaign: Campaign) -> list[str]:
 
 
 def make_single_key_warnings(golds: Iterable[tuple[str, int]], campaign: Campaign) -> list[str]:
-    """Return the warnings for known grades (kind, grade) of a campaign, which need not be saved."""
+    """Return a warning for each kind of gold question that annotators would pass by always pressing
+    the same key. golds: (kind, grade), saved or not."""
     grades_of: dict[str, list[int]] = {Pair.Kind.GOLD.value: [], Pair.Kind.QUALIFICATION.value: []}
     for kind, grade in golds:
         if kind in grades_of:

@@ -119,8 +119,8 @@ def step(request: SignedInRequest, slug: str, key: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def invitations(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show the invitations and members of a campaign. While it is set up, this is one of its
-    steps."""
+    """Show the invitations and members of a campaign. During setup, this page is one of
+    the steps."""
     return _people_step(request, get_managed_campaign(request, slug))
 
 

@@ -441,8 +441,8 @@ NEGLIGIBLE_WIDTH = 0.01
 
 
 def remaining_score_range(order: Sequence[UnjudgedDocument], *, highest: int) -> Floats:
-    """Return float64 (n + 1), the highest grade x the total weight that is left after judging the
-    first 0, 1, ... n unjudged documents.
+    """Return float64 (n + 1), the highest grade times the total weight that remains after the
+    first 0, 1, ... n unjudged documents have been judged.
 
     This is not the width of the score bounds. The sum of the weights may exceed 1, because they
     ignore that a relevant document also raises the ideal. Show it as a share of the first value.

@@ -323,8 +323,8 @@ def decide_all_topics(collection: Collection, *, decision: str, reason: str = ""
 
 
 def delete_topics(collection: Collection) -> int:
-    """Delete all topics of the collection. Raises Refused once a pool has pairs of them. Returns
-    the number."""
+    """Delete all topics of the collection. Raises Refused if a pool contains any of them.
+    Returns the number deleted."""
     try:
         with transaction.atomic():
             n = collection.topics.count()

@@ -37,7 +37,8 @@ def percent(share: float | None) -> str:
 
 @register.filter
 def amount(value: Any) -> Any:
-    """Format a count with separators and a fraction with one decimal. Other values are unchanged."""
+    """Format a boolean as yes or no, an integer with thousands separators, and a fraction with
+    one decimal. Other values are unchanged."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

@@ -160,7 +160,7 @@ def decide_all(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def dismiss(request: HttpRequest, slug: str) -> HttpResponse:
-    """Hide the refused file of this job, or all refused files without `job`."""
+    """Hide the refused file of the given `job`, or all refused files if no job is given."""
     collection = permissions.get_managed_collection(request, slug)
     job = request.POST.get("job", "")
     uploads.dismiss_refused(collection, parse_row_id(job) if job else None)

@@ -61,7 +61,8 @@ def find_unlisted(
 
 
 def find_unlisted_in_collection(collection: Collection, said: Mapping[str, Any]) -> list[str]:
-    """Return omitted runs and qrels, in words. They are kept and can be deleted on their pages."""
+    """Return a message for each run and qrels that the file omits. They are kept and can be
+    deleted on their pages."""
     stays = []
     for name, key, rows in (("runs", "tag", collection.runs), ("qrels", "name", collection.qrels)):
         if name in said:

@@ -40,7 +40,7 @@ SHARED_PAIRS_SQL = """SELECT b.membership_id, COUNT(*) FROM annotation_judgement
 
 
 class Candidate(NamedTuple):
-    """The columns in PAIR_COLUMNS_SQL of a pair before it is taken."""
+    """A pair that can be leased: its values of the columns in PAIR_COLUMNS_SQL before the lease."""
 
     id: int
     topic_row: int

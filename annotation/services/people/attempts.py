@@ -143,8 +143,8 @@ def can_send_mail(email: str, *, address: str) -> bool:
 
 
 def can_open_link(link: str, *, address: str) -> bool:
-    """Return whether this address may view the pages of a results link once more. Each link has its
-    own count."""
+    """Count a view of a results link from this IP address, and return whether it is still within
+    the limit. Each link has its own count."""
     return count_attempt(f"look|{link}|{address}") <= (
         MOST_LOOKS if address else MOST_LOOKS_OF_NOBODY
     )

@@ -70,8 +70,8 @@ class RankNoise:
         trials: int,
         seed: int,
     ) -> Values | None:
-        """Rank the runs on these topics. None, with a warning, if too few of them have labels by
-        the judgements."""
+        """Rank the runs on these topics. Returns None and warns if too few of them have labels
+        computed from the judgements."""
         noisy = self.resample_labels(measure, level)
         place = {topic: number for number, topic in enumerate(noisy.qrels.topics)}
         chosen = np.array([place[topic] for topic in topics if topic in place], np.int64)

@@ -215,8 +215,8 @@ class ConfusionMatrix:
 def make_confusion_matrix(
     table: LabelTable, label: NDArray[np.integer] | None = None
 ) -> ConfusionMatrix:
-    """Count how often grades coincide: between any two judgements of a pair, or against labels
-    (n_pairs), if given."""
+    """Count how often each two grades occur together: in any two judgements of a pair, or in a
+    judgement and the pair's label if labels (n_pairs) are given."""
     if label is not None:
         return ConfusionMatrix(count_against_labels(table, label).sum(axis=0))
     counts = table.counts
