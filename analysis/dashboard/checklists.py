@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from analysis.dashboard.headline import format_moment
-from analysis.dashboard.home_summary import HomeFigures
+from analysis.dashboard.home_summary import HomeStatistics
 from analysis.dashboard.progress import CampaignProgress
 from analysis.dashboard.to_do_list import ToDoAction, ToDoItem, ToDoKind
 from annotation.core.audit_actions import AuditAction
@@ -123,7 +123,7 @@ def _guidelines_step(campaign: Campaign, step: ChecklistStep) -> ChecklistStep:
 def list_finish_steps(
     campaign: Campaign,
     now: CampaignProgress,
-    figures: HomeFigures | None,
+    figures: HomeStatistics | None,
     to_do: Sequence[ToDoItem],
 ) -> list[ChecklistStep]:
     """Return the steps of a closed campaign in order, in at most two queries.
@@ -183,7 +183,7 @@ def _closing_step(campaign: Campaign, now: CampaignProgress) -> ChecklistStep:
 
 
 def _review_step(
-    campaign: Campaign, figures: HomeFigures | None, items: Sequence[ToDoItem]
+    campaign: Campaign, figures: HomeStatistics | None, items: Sequence[ToDoItem]
 ) -> ChecklistStep:
     """Return the step of annotators whose judgements look random. Those with a manager's note have
     been reviewed."""
@@ -212,7 +212,7 @@ def _review_step(
     return ChecklistStep(name, note, is_done=False, action=left[0].actions[0])
 
 
-def _adjudication_step(figures: HomeFigures | None, items: Sequence[ToDoItem]) -> ChecklistStep:
+def _adjudication_step(figures: HomeStatistics | None, items: Sequence[ToDoItem]) -> ChecklistStep:
     name = _("Adjudicate disputed pairs")
     if figures is None:
         return ChecklistStep(name, _being_computed(), is_done=False)

@@ -24,7 +24,7 @@ from pooling.models import Job
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob
 
-FIGURES_JOB = "home page statistics"
+STATISTICS_JOB = "home page statistics"
 FRESH_SECONDS = 10.0
 """Seconds for which computed statistics are reused."""
 FRESH_LARGE = timedelta(minutes=5)
@@ -37,7 +37,7 @@ MIN_JUDGEMENTS = 500
 
 
 @dataclass(frozen=True)
-class HomeFigures:
+class HomeStatistics:
     """Statistics of one campaign.
 
     needed, counted: judgements. alpha: as from `agreement_metrics.latest_alpha`. like_random:
@@ -67,7 +67,7 @@ class HomeFigures:
         return self.counted / self.needed if self.needed else 0.0
 
 
-def get_home_figures(campaigns: Sequence[Campaign]) -> tuple[dict[int, HomeFigures], list[Job]]:
+def get_home_figures(campaigns: Sequence[Campaign]) -> tuple[dict[int, HomeStatistics], list[Job]]:
     """Return the statistics by row ID, without campaigns that were never computed, and new jobs to
     send for the large campaigns."""
     size = _count_judgements(campaigns)
@@ -96,20 +96,20 @@ def _count_judgements(campaigns: Sequence[Campaign]) -> dict[int, int]:
     return dict(rows.annotate(n=Sum("n_judged")).order_by()) if campaigns else {}
 
 
-def _compute_inline(campaign: Campaign) -> HomeFigures:
+def _compute_inline(campaign: Campaign) -> HomeStatistics:
     live = get_snapshot(campaign, fresh=FRESH_SECONDS)
     return live.derived(
-        "home", lambda: _compute_figures(campaign, live), depends_on=(live.rows, live.read_at)
+        "home", lambda: _compute_statistics(campaign, live), depends_on=(live.rows, live.read_at)
     )
 
 
-def _last_job_figures(campaigns: Sequence[Campaign]) -> dict[int, HomeFigures]:
+def _last_job_figures(campaigns: Sequence[Campaign]) -> dict[int, HomeStatistics]:
     """Return the newest statistics computed by jobs, by row ID of the campaign."""
     if not campaigns:
         return {}
     done = Job.objects.filter(
         campaign_id__in=[campaign.pk for campaign in campaigns],
-        kind=FIGURES_JOB,
+        kind=STATISTICS_JOB,
         state=Job.State.DONE,
     ).exclude(report={})  # the report was written by an older version
     newest = done.values("campaign_id").annotate(newest=Max("pk")).order_by().values("newest")
@@ -125,10 +125,12 @@ def _last_job_figures(campaigns: Sequence[Campaign]) -> dict[int, HomeFigures]:
 
 def _request_job(campaign: Campaign) -> Job | None:
     """Create a job unless one is queued or running."""
-    if Job.objects.filter(campaign_id=campaign.pk, kind=FIGURES_JOB, state__in=Job.ACTIVE).exists():
+    if Job.objects.filter(
+        campaign_id=campaign.pk, kind=STATISTICS_JOB, state__in=Job.ACTIVE
+    ).exists():
         return None
     return jobs.enqueue(
-        FIGURES_JOB,
+        STATISTICS_JOB,
         {},
         label=f"Statistics of {campaign.name}",
         user=None,
@@ -137,23 +139,23 @@ def _request_job(campaign: Campaign) -> Job | None:
     )
 
 
-@jobs.register_job_kind(FIGURES_JOB, unit="campaigns", figures=True)
-def run_figures_job(work: ClaimedJob) -> dict[str, Any]:
-    """Compute the report with the fields of HomeFigures."""
+@jobs.register_job_kind(STATISTICS_JOB, unit="campaigns", figures=True)
+def run_statistics_job(work: ClaimedJob) -> dict[str, Any]:
+    """Compute the report with the fields of HomeStatistics."""
     campaign = Campaign.objects.select_related("pool").get(pk=work.campaign_id)
-    figures = asdict(_compute_figures(campaign, get_snapshot(campaign)))
+    figures = asdict(_compute_statistics(campaign, get_snapshot(campaign)))
     at, alpha_at = figures["at"].isoformat(), figures["alpha"]["at"]
     alpha = {**figures["alpha"], "at": alpha_at.isoformat() if alpha_at else None}
     return to_json_types({**figures, "at": at, "alpha": alpha})  # type: ignore[no-any-return]
 
 
-def _compute_figures(campaign: Campaign, live: CampaignSnapshot) -> HomeFigures:
+def _compute_statistics(campaign: Campaign, live: CampaignSnapshot) -> HomeStatistics:
     now = compute_progress(campaign, live=live)
     ruled = set(get_ruled_pairs(campaign).values_list("pk", flat=True))
     disputed = [pk for pk in list_disputed_pairs(campaign, live) if pk not in ruled]
     effects = ranking_effects.get_effects(campaign) if disputed else {}
     pivotal = [pk for pk in disputed if pk in effects and effects[pk].swaps]
-    return HomeFigures(
+    return HomeStatistics(
         needed=now.needed,
         counted=now.counted,
         forecast=now.forecast,
@@ -167,9 +169,9 @@ def _compute_figures(campaign: Campaign, live: CampaignSnapshot) -> HomeFigures:
     )
 
 
-def _parse_figures(report: Mapping[str, Any]) -> HomeFigures:
+def _parse_figures(report: Mapping[str, Any]) -> HomeStatistics:
     at, alpha = report["alpha"]["at"], report["alpha"]
-    return HomeFigures(
+    return HomeStatistics(
         **{
             **report,
             "forecast": Forecast(**report["forecast"]),

@@ -26,7 +26,7 @@ from analysis.dashboard.headline import (
 )
 from analysis.dashboard.progress import count_slots, make_forecaster
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
-from annotation.core.rank_windows import BandPreview
+from annotation.core.rank_windows import WindowPreview
 from annotation.core.scheduling import compute_band
 from annotation.models import Campaign
 from annotation.selectors.rank_windows import preview_bands
@@ -446,7 +446,7 @@ def _order_options(base: OutlookInputs) -> Iterator[PlanningOption]:
         )
 
 
-def _describe_order(campaign: Campaign, played: BandPreview, *, is_more_often: bool) -> str:
+def _describe_order(campaign: Campaign, played: WindowPreview, *, is_more_often: bool) -> str:
     often = _("Annotators switch topics less often (every %(run)s documents).")
     if is_more_often:
         often = _("Annotators switch topics more often (every %(run)s documents).")

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from analysis.dashboard.annotators import RandomLikeAnnotator
 from analysis.dashboard.headline import format_day, format_moment, is_late
-from analysis.dashboard.home_summary import HomeFigures, get_home_figures
+from analysis.dashboard.home_summary import HomeStatistics, get_home_figures
 from analysis.models import Release
 from annotation.demo.example import is_example
 from annotation.models import Campaign, Membership, Pair, Question
@@ -135,7 +135,7 @@ def filter_watched(campaigns: Sequence[Campaign]) -> list[Campaign]:
 
 
 def build_to_do_list(
-    campaigns: Sequence[Campaign], known: Mapping[int, HomeFigures]
+    campaigns: Sequence[Campaign], known: Mapping[int, HomeStatistics]
 ) -> list[ToDoItem]:
     """Build the list in four queries, however many campaigns there are.
 
@@ -193,7 +193,7 @@ def _counts_by_campaign(rows: object) -> dict[int, int]:
     return dict(rows.annotate(n=Count("pk")).order_by())  # type: ignore[attr-defined]
 
 
-def _annotator_states(known: Mapping[int, HomeFigures]) -> dict[tuple[int, str], str]:
+def _annotator_states(known: Mapping[int, HomeStatistics]) -> dict[tuple[int, str], str]:
     """Return the current states of all annotators in the statistics by (campaign, pseudonym). The
     statistics may be older than a pause or an exclusion."""
     names = {one.pseudonym for figures in known.values() for one in figures.too_fast}
@@ -312,7 +312,7 @@ def _rule_pause_items(campaign: Campaign, paused: list[tuple[str, int]]) -> list
     return [ToDoItem(ToDoKind.PAUSED_BY_RULE, campaign, words, n, actions)]
 
 
-def _completion_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem]:
+def _completion_items(campaign: Campaign, figures: HomeStatistics) -> list[ToDoItem]:
     missing, ahead = figures.missing, figures.forecast
     extend, close = (
         ToDoAction(_("Extend deadline"), _settings_step_url(campaign, "rules")),
@@ -377,7 +377,7 @@ def is_too_fast_open(status: str | None) -> bool:
 
 
 def _random_like_items(
-    campaign: Campaign, figures: HomeFigures, statuses: Mapping[tuple[int, str], str]
+    campaign: Campaign, figures: HomeStatistics, statuses: Mapping[tuple[int, str], str]
 ) -> list[ToDoItem]:
     """Build one item per annotator whose labels look random, whether they still judge or not."""
     items = []
@@ -442,7 +442,7 @@ def _describe_harm(one: RandomLikeAnnotator) -> str:
 
 
 def _too_fast_items(
-    campaign: Campaign, figures: HomeFigures, statuses: Mapping[tuple[int, str], str]
+    campaign: Campaign, figures: HomeStatistics, statuses: Mapping[tuple[int, str], str]
 ) -> list[ToDoItem]:
     items = []
     suspects = [
@@ -498,7 +498,7 @@ def _too_fast_items(
     return items
 
 
-def _disputed_items(campaign: Campaign, figures: HomeFigures) -> list[ToDoItem]:
+def _disputed_items(campaign: Campaign, figures: HomeStatistics) -> list[ToDoItem]:
     if figures.disputed is None:
         return []
     words = ngettext(

@@ -235,9 +235,9 @@ class Labels:
         return counts
 
     @property
-    def n_too_few(self) -> int:
+    def n_unlabelled(self) -> int:
         """Return the number of pairs with counted judgements, but too few for a label."""
-        return self.graded.n_too_few
+        return self.graded.n_unlabelled
 
     @property
     def n_adjudicated(self) -> int:

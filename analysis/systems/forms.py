@@ -227,7 +227,7 @@ class ReportForm(forms.Form):
                 cleaned[option] = value
         if not self.errors:
             self._some_grade_is_relevant(cleaned)
-            if len(self.qrels()) < self.kind.least_qrels:
+            if len(self.qrels()) < self.kind.min_qrels:
                 self.add_error("qrels", _("Choose at least %(n)s.") % {"n": self.kind.qrels[0]})
             if (
                 self.kind.least_runs

@@ -156,8 +156,8 @@ def list_input_files(
         )
         for run in runs
     ]
-    if len(parameters.get("qrels", [])) < kind.least_qrels:
-        raise MalformedRequest(_("choose at least %(n)s qrels") % {"n": kind.least_qrels})
+    if len(parameters.get("qrels", [])) < kind.min_qrels:
+        raise MalformedRequest(_("choose at least %(n)s qrels") % {"n": kind.min_qrels})
     for reference in parameters.get("qrels", []):
         inputs.append(_qrels_file(reference, collection, campaign, taken, kind))
     for file in kind.written:

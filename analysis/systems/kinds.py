@@ -146,7 +146,7 @@ class ReportKind:
         return getattr(self.command, "counts_labels_only", False)
 
     @property
-    def least_qrels(self) -> int:
+    def min_qrels(self) -> int:
         """Return how many qrels the analysis needs at least, summed over all qrels fields."""
         return self.qrels[0] + self.click_qrels + self.private_qrels
 

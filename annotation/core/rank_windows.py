@@ -12,7 +12,7 @@ import numpy as np
 from annotation.core.scheduling import compute_band, stays_in_block
 
 
-class BandEntry(NamedTuple):
+class WindowEntry(NamedTuple):
     """A pair of the pool: topic and priority. Its position in the sequence is the order of the
     pool."""
 
@@ -20,7 +20,7 @@ class BandEntry(NamedTuple):
     priority: int
 
 
-class BandPreview(NamedTuple):
+class WindowPreview(NamedTuple):
     """The simulated effect of a window width.
 
     mean_run: mean number of consecutive documents of one topic. out_of_order: share of judgements
@@ -42,7 +42,7 @@ class BandPreview(NamedTuple):
 class BandSlots:
     """The free slots and judgements of each pair during the simulation."""
 
-    def __init__(self, entries: Sequence[BandEntry], needed: int, width: int) -> None:
+    def __init__(self, entries: Sequence[WindowEntry], needed: int, width: int) -> None:
         self.entries, self.needed = entries, needed
         self.judged = [0] * len(entries)
         self.by_band: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -113,14 +113,14 @@ def next_position(
 
 
 def simulate_judging(
-    entries: Sequence[BandEntry],
+    entries: Sequence[WindowEntry],
     *,
     width: int,
     annotators: int,
     needed: int,
     block_length: int,
     seed: int = 0,
-) -> BandPreview:
+) -> WindowPreview:
     """Simulate the judging of a whole pool. Annotators take turns at random until no annotator can
     be assigned a pair."""
     rng, pool = np.random.default_rng(seed), BandSlots(entries, needed, width)
@@ -149,4 +149,4 @@ def simulate_judging(
         left_of_priority[entry.priority] -= 1
         pool.take(place)
         n += 1
-    return BandPreview(width, n / runs, out_of_order / n, n, max(pool.judged))
+    return WindowPreview(width, n / runs, out_of_order / n, n, max(pool.judged))

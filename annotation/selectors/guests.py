@@ -25,7 +25,7 @@ def count_places_taken(panel: GuestPanel) -> int:
     return Guest.objects.filter(panel=panel).exclude(LEFT).count()
 
 
-def has_place(panel: GuestPanel) -> bool:
+def can_admit_guest(panel: GuestPanel) -> bool:
     """Return whether one more guest can be admitted: the panel is open and has a free place, and
     the campaign has not ended and has pairs to assign. panel: with its campaign loaded."""
     campaign = panel.campaign

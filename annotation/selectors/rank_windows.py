@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from annotation.core.rank_windows import BandEntry, BandPreview, simulate_judging
+from annotation.core.rank_windows import WindowEntry, WindowPreview, simulate_judging
 from annotation.models import Campaign, Membership, Pair
 
 MAX_PAIRS = 600
@@ -13,7 +13,7 @@ USUAL_ANNOTATORS = 12  # if the campaign has no annotators yet
 PREVIEW_WIDTHS = (1, 2, 3, 5)
 
 
-def preview_bands(campaign: Campaign) -> list[BandPreview]:
+def preview_bands(campaign: Campaign) -> list[WindowPreview]:
     """Preview several widths, including the campaign's and a single window. Empty without pairs.
 
     Judging is simulated from the start with the campaign's number of annotators. A large pool is
@@ -30,7 +30,7 @@ def preview_bands(campaign: Campaign) -> list[BandPreview]:
         .order_by("position")
         .values_list("topic_row", "priority")
     )
-    entries = tuple(BandEntry(*row) for row in rows)
+    entries = tuple(WindowEntry(*row) for row in rows)
     joined = (
         Membership.objects.filter(campaign=campaign, role=Membership.Role.ANNOTATOR).count()
         or USUAL_ANNOTATORS
@@ -42,15 +42,15 @@ def preview_bands(campaign: Campaign) -> list[BandPreview]:
         {width for width in (*PREVIEW_WIDTHS, campaign.band) if width < depth} | {depth}
     )
     return [
-        _simulate_band(entries, width, annotators, needed, campaign.block_length)
+        _simulate_window(entries, width, annotators, needed, campaign.block_length)
         for width in widths
     ]
 
 
 @lru_cache(maxsize=64)
-def _simulate_band(
-    entries: tuple[BandEntry, ...], width: int, annotators: int, needed: int, block_length: int
-) -> BandPreview:
+def _simulate_window(
+    entries: tuple[WindowEntry, ...], width: int, annotators: int, needed: int, block_length: int
+) -> WindowPreview:
     return simulate_judging(
         entries, width=width, annotators=annotators, needed=needed, block_length=block_length
     )

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.core.panel_events import MAX_ID_LENGTH, is_signed, parse_event
 from annotation.markup import markdown
 from annotation.models import Campaign, Guest, GuestOutcome, GuestPanel
-from annotation.selectors.guests import has_place
+from annotation.selectors.guests import can_admit_guest
 from annotation.selectors.judging import get_situation
 from annotation.services.people import attempts, guests
 from annotation.services.people.accounts import PeopleError
@@ -59,7 +59,7 @@ def _join_by_panel(request: HttpRequest, panel: GuestPanel) -> HttpResponse:
         guest = None
     if guest is not None:
         return _welcome_back(request, panel, guest)
-    if not has_place(panel):
+    if not can_admit_guest(panel):
         return _show_end(request, panel, GuestOutcome.FULL)
     if request.method != "POST":
         return _ask(request, panel)

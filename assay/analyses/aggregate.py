@@ -102,7 +102,7 @@ def compute(
             )
     return {
         "pairs": chosen.n_labelled,
-        "dropped": {"too_few": chosen.n_too_few, **count_dropped_rows(judged.dropped)},
+        "dropped": {"too_few": chosen.n_unlabelled, **count_dropped_rows(judged.dropped)},
         **count_labels(chosen),
         **{name: count_labels(aggregation) for name, aggregation in labels.items()},
         **method_options(options),

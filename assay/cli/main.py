@@ -81,6 +81,6 @@ def run_command(program: str, words: list[str]) -> None:
                 server.add_to_path()
             load_command(module).run_from_argv([program, name, *rest])
         else:
-            server.run_own_command(program, name, module, rest)
+            server.run_server_command(program, name, module, rest)
     except KeyboardInterrupt:
         raise SystemExit("assay: stopped") from None

@@ -76,7 +76,7 @@ def run_by_django(program: str, words: list[str]) -> None:
     execute_from_command_line([program, *words])
 
 
-def run_own_command(program: str, name: str, module: str, rest: list[str]) -> None:
+def run_server_command(program: str, name: str, module: str, rest: list[str]) -> None:
     """Run one of the server's commands under its name. Raises SystemExit as `run_by_django` does."""
     load_settings([name])
     import django

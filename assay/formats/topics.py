@@ -231,13 +231,13 @@ def _parse_xml(text: str) -> tuple[Element, dict[int, int]]:
 
     numbers: dict[int, int] = {}
 
-    class Numbered(TreeBuilder):
+    class LineNumberBuilder(TreeBuilder):
         def start(self, tag: Any, attrs: Any) -> Element:
             element = super().start(tag, attrs)
             numbers[id(element)] = parser.parser.CurrentLineNumber
             return element
 
-    parser = DefusedXMLParser(target=Numbered(), forbid_dtd=True)
+    parser = DefusedXMLParser(target=LineNumberBuilder(), forbid_dtd=True)
     parser.feed(text.encode("utf-8") if not text.startswith("<?xml") else text)
     return parser.close(), numbers
 

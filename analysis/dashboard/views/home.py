@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from analysis.dashboard.forecast_unavailable import forecast_unavailable_reason
 from analysis.dashboard.headline import format_day, is_surely_late
-from analysis.dashboard.home_summary import HomeFigures, get_home_figures
+from analysis.dashboard.home_summary import HomeStatistics, get_home_figures
 from analysis.dashboard.to_do_list import build_to_do_list, filter_running, filter_watched
 from annotation.demo import creation, example
 from annotation.models import Campaign, Membership
@@ -89,7 +89,7 @@ def read_start(managed: list[Campaign]) -> dict[str, Any] | None:
     }
 
 
-def describe_forecast(campaign: Campaign, figures: HomeFigures | None) -> dict[str, str]:
+def describe_forecast(campaign: Campaign, figures: HomeStatistics | None) -> dict[str, str]:
     """Return the forecast as one line of a campaign card, and whether it is good or bad news."""
     if figures is None or not figures.missing or campaign.is_over:
         return {}

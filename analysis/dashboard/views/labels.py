@@ -151,7 +151,7 @@ def label_charts(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
     made = cached_labels(campaign, live)
     return {
         "n_labels": made.n_labels,
-        "n_too_few": made.n_too_few,
+        "n_unlabelled": made.n_unlabelled,
         "n_adjudicated": made.n_adjudicated,
         "n_known": made.n_known,
         "pictures": [

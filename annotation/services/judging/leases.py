@@ -106,7 +106,7 @@ class Watch:
 watch = Watch()
 
 
-def begin_leases_anew(now: datetime) -> int:
+def restart_leases(now: datetime) -> int:
     """Restart the full duration of every active lease and return their number."""
     minutes = dict(
         Campaign.objects.filter(pairs__leases__state=Lease.State.LIVE)
@@ -124,7 +124,7 @@ def heed_steps() -> None:
     """Restart leases after a clock step. Called before leases expire."""
     step = watch.step()
     if step:
-        n = begin_leases_anew(timezone.now())
+        n = restart_leases(timezone.now())
         log.warning(
             "the clock was set %s by %.0f s: %s live leases restarted",
             "on" if step > 0 else "back",

@@ -25,7 +25,7 @@ from django.utils.translation import gettext as _
 from annotation.core.audit_actions import AuditAction
 from annotation.core.panel_events import SubmissionEvent
 from annotation.models import Campaign, Guest, GuestPanel, Membership, PanelEvent, Profile
-from annotation.selectors.guests import has_place
+from annotation.selectors.guests import can_admit_guest
 from annotation.selectors.judging import has_completed_target
 from annotation.selectors.paused_annotators import SUBMISSION_ENDED
 from annotation.services.audit import record_event
@@ -116,7 +116,7 @@ def admit_guest(panel: GuestPanel, participant: Participant) -> Guest:
                 guest = find_guest(locked, participant)
                 if guest is not None and not is_new_submission(guest, participant):
                     return guest
-                if not has_place(locked):
+                if not can_admit_guest(locked):
                     raise PanelFull
                 return (
                     _create_guest(panel, participant)

@@ -81,7 +81,7 @@ class Aggregation:
         return int(self.labelled.sum())
 
     @property
-    def n_too_few(self) -> int:
+    def n_unlabelled(self) -> int:
         """Return the number of pairs with too few counted judgements for a label."""
         return len(self.label) - self.n_labelled
 

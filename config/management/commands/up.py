@@ -87,7 +87,7 @@ class Command(BaseCommand):
             SupervisedProcess("worker", worker, {**paths, **quiet}, talks=False),
         ]
         threading.Thread(target=self.announce, args=(address,), daemon=True).start()
-        status = Supervisor(children, begun=partial(self.remember, alone)).run()
+        status = Supervisor(children, begun=partial(self.record_processes, alone)).run()
         alone.close()
         self.stdout.write("Assay has stopped.")
         raise SystemExit(status)
@@ -129,10 +129,10 @@ class Command(BaseCommand):
             self.say(
                 f"Assay was killed on this folder; stopped {format_count(n, 'program')} left running."
             )
-        self.remember(mark, [])
+        self.record_processes(mark, [])
         return mark
 
-    def remember(self, mark: TextIO, children: list[SupervisedProcess]) -> None:
+    def record_processes(self, mark: TextIO, children: list[SupervisedProcess]) -> None:
         """Record which processes hold the folder, so that the next start can end them if this
         process is killed."""
         programs = [

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from analysis.dashboard import home_summary as figures
 from analysis.dashboard.annotators import RandomLikeAnnotator
-from analysis.dashboard.home_summary import HomeFigures
+from analysis.dashboard.home_summary import HomeStatistics
 from analysis.dashboard.to_do_list import ToDoKind, build_to_do_list, get_to_do_list
 from analysis.dashboard.to_do_mail import mail_body
 from analysis.judgements import live as kept
@@ -184,7 +184,7 @@ def test_a_deadline_that_has_passed_and_one_that_will_be_missed():
     assert kinds(campaign) == []
 
 
-def like_random_figures(campaign: Campaign, *signs: RandomLikeAnnotator) -> HomeFigures:
+def like_random_figures(campaign: Campaign, *signs: RandomLikeAnnotator) -> HomeStatistics:
     known, _asked = figures.get_home_figures([campaign])
     return replace(known[campaign.pk], like_random=list(signs))
 
@@ -354,15 +354,15 @@ def test_a_large_campaign_is_counted_by_a_job_and_its_card_waits_for_it(monkeypa
     client = manager_of(campaign)
     assert "Statistics are being computed." in text_of(client.get("/"))
     assert "Statistics are being computed." in text_of(client.get("/"))
-    (job,) = Job.objects.filter(kind=figures.FIGURES_JOB)
+    (job,) = Job.objects.filter(kind=figures.STATISTICS_JOB)
     do(job)
     assert "1 of 12" in text_of(client.get("/"))
-    assert Job.objects.filter(kind=figures.FIGURES_JOB).count() == 1, "fresh enough"
+    assert Job.objects.filter(kind=figures.STATISTICS_JOB).count() == 1, "fresh enough"
     job.refresh_from_db()
     job.report["forecast"]["of_an_earlier_version"] = 1
     job.save()
     assert "Statistics are being computed." in text_of(client.get("/"))
-    assert Job.objects.filter(kind=figures.FIGURES_JOB).count() == 2
+    assert Job.objects.filter(kind=figures.STATISTICS_JOB).count() == 2
 
 
 def test_statements_of_home_do_not_grow_with_annotators_pairs_or_judgements_and_little_with_campaigns():

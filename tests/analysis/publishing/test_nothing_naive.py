@@ -230,7 +230,7 @@ def test_qrels_of_a_sampled_pool_are_refused_from_a_file(campaign, name, tmp_pat
 def test_every_kind_of_report_estimates_or_refuses(campaign, name):
     kind = KINDS[name]
     runs = [row.pk for row in campaign.collection.runs.order_by("tag")]
-    own = ["campaign:graded:majority"] * max(kind.least_qrels, 1)
+    own = ["campaign:graded:majority"] * max(kind.min_qrels, 1)
     chosen = {"runs": runs, "qrels": own, "options": {}}
     asked = {
         "collection": campaign.collection,

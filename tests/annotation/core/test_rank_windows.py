@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from annotation.core.rank_windows import BandEntry, simulate_judging
+from annotation.core.rank_windows import WindowEntry, simulate_judging
 from annotation.core.scheduling import compute_band
 
 
@@ -19,7 +19,7 @@ def test_bands_are_counted_from_the_first_rank_on(width, bands):
 
 
 def entries(rows):
-    return [BandEntry(topic, priority) for topic, priority in rows]
+    return [WindowEntry(topic, priority) for topic, priority in rows]
 
 
 def test_one_annotator_stays_with_a_topic_to_the_end_of_the_band():

@@ -53,7 +53,7 @@ def test_pairs_with_too_few_judgements_have_no_label(method):
     table = table_of_pairs([[3, MISSING, MISSING], [2, 2, MISSING], [1, 1, 1]], n_grades=4)
     two, three, one = (METHODS[method](table, min_judgements=n) for n in (2, 3, 1))
     assert two.label.tolist() == [MISSING, 2, 1]
-    assert (two.n_labelled, two.n_too_few) == (2, 1)
+    assert (two.n_labelled, two.n_unlabelled) == (2, 1)
     assert three.label.tolist() == [MISSING, MISSING, 1]
     assert one.n_labelled == 3
 

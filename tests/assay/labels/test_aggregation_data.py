@@ -18,7 +18,7 @@ pytestmark = pytest.mark.data
 def counts_of(aggregation) -> tuple[int, int, list[int], list[int]]:
     return (
         aggregation.n_labelled,
-        aggregation.n_too_few,
+        aggregation.n_unlabelled,
         list(aggregation.labels().values()),
         list(aggregation.decisions().values()),
     )

@@ -282,7 +282,7 @@ ELSEWHERE = {
 }
 """Or what it leaves: of a mail about an account nothing."""
 ASKS: dict[str, Callable[[World], Job]] = {
-    home_summary.FIGURES_JOB: lambda world: world.figures(home_summary.FIGURES_JOB, {}),
+    home_summary.STATISTICS_JOB: lambda world: world.figures(home_summary.STATISTICS_JOB, {}),
     answers.ANSWER_JOB: lambda world: world.figures(
         answers.ANSWER_JOB, {"marks": [], "measure": "nDCG@10"}
     ),

@@ -397,7 +397,7 @@ def test_claims_follow_the_order_that_the_preview_plays_through(band):
     )
     entries = list(campaign.pairs.order_by("position").values_list("pk", "topic_row", "priority"))
     slots = rank_windows.BandSlots(
-        [rank_windows.BandEntry(topic, priority) for _, topic, priority in entries], 2, band
+        [rank_windows.WindowEntry(topic, priority) for _, topic, priority in entries], 2, band
     )
     members, draw = [make_annotator(campaign) for _ in range(3)], random.Random(band)
     mine, blocks = [set() for _ in members], [(None, 0) for _ in members]
