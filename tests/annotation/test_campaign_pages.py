@@ -410,7 +410,7 @@ def test_the_manager_reads_how_many_pairs_are_held_back_and_what_to_do():
     assert f"/collections/{campaign.collection.slug}/documents/" in seen
     lifecycle.open_campaign(campaign)
     seen = client.get(f"/campaigns/{slug}/").content.decode()
-    assert "2 pairs can't be judged because their texts are missing" in seen
+    assert "2 pairs can&#x27;t be judged because their texts are missing" in seen
     assert told in client.get(f"/campaigns/{slug}/settings/open/").content.decode()
     lifecycle.close_campaign(campaign)
     assert told not in client.get(f"/campaigns/{slug}/settings/open/").content.decode()

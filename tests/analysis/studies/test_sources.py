@@ -106,7 +106,8 @@ def test_a_release_is_read_as_a_file_and_as_a_folder(tmp_path: Path) -> None:
         texts.append({name: settings.values[name] for name in keys_by_name(EVERYTHING)})
         assert (folder / "qrels.txt").read_text(encoding="utf-8") == GRADED
     assert texts[0] == texts[1]
-    assert texts[0]["grades"] == {"0": "Wrong", "1": "Topic", "2": "Partial", "3": "Perfect"}
+    names = ("Not relevant", "Related", "Partly answers", "Fully answers")
+    assert texts[0]["grades"] == {str(grade): name for grade, name in enumerate(names)}
     (tmp_path / "unpacked" / "judgements.tsv").write_text("changed", encoding="utf-8")
     with pytest.raises(FormatError, match="the checksum differs"):
         write_release_inputs(

@@ -32,11 +32,12 @@ from analysis.dashboard import (
     method_effect,
     ranking_effects,
     to_do_mail,
+    webhook_checks,
 )
 from analysis.judgements import interim_checks
 from analysis.judgements.labels import LabelChoices
 from analysis.models import Report
-from analysis.publishing import import_job, recipe_rankings, recipes
+from analysis.publishing import engines, import_job, recipe_rankings, recipes
 from analysis.publishing.release.parts import ReleasePlan
 from analysis.studies import stored_studies
 from analysis.studies.inputs import StudyInputs
@@ -44,6 +45,7 @@ from analysis.studies.papers import get_study
 from analysis.systems import answers, reports
 from analysis.systems.kinds import KINDS as REPORT_KINDS
 from annotation.models import AuditEvent
+from annotation.services import webhooks
 from annotation.services.people import account_mails, messages
 from pooling.models import Collection, Job, Pool
 from pooling.platform import jobs
@@ -275,12 +277,14 @@ ELSEWHERE = {
     "judge with LLM": "tests/annotation/llm/test_worker_killed.py",
     "create demo": "tests/analysis/results/test_example.py",
     "fill example": "tests/analysis/results/test_example.py",
+    webhooks.MESSAGES_JOB: "tests/annotation/services/test_webhooks.py",
+    engines.SEND_JOB: "tests/analysis/publishing/test_engines.py",
     **dict.fromkeys(
         (account_mails.SIGN_IN_LINK, account_mails.ADDRESS_CHANGED),
         "tests/annotation/test_people_pages.py",
     ),
 }
-"""Or what it leaves: of a mail about an account nothing."""
+"""Or what it leaves: of a mail about an account, and of labels sent to a search engine, nothing."""
 ASKS: dict[str, Callable[[World], Job]] = {
     home_summary.STATISTICS_JOB: lambda world: world.figures(home_summary.STATISTICS_JOB, {}),
     answers.ANSWER_JOB: lambda world: world.figures(
@@ -336,6 +340,9 @@ ASKS: dict[str, Callable[[World], Job]] = {
     ),
     agreement_metrics.AGREEMENT_JOB: lambda world: world.figures(
         agreement_metrics.AGREEMENT_JOB, {"marks": []}
+    ),
+    webhook_checks.CHECKS_JOB: lambda world: jobs.enqueue(
+        webhook_checks.CHECKS_JOB, {}, label="Check campaigns for webhooks", user=None
     ),
     interim_checks.STOPPING_JOB: lambda world: world.figures(interim_checks.STOPPING_JOB, {}),
     "import documents": lambda world: world.upload(

@@ -12,18 +12,24 @@ from django.core.files.storage import default_storage
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from analysis.models import Recipe, Release, Report
 from annotation.models import (
     Campaign,
     Feedback,
+    Guest,
+    GuestPanel,
     Judgement,
     LlmJudge,
     LlmLabel,
     Message,
     Pair,
+    PanelEvent,
     Question,
     Skip,
+    Webhook,
+    WebhookMessage,
 )
 from annotation.selectors.judging import check_invariants
 from annotation.services.campaigns import lifecycle, removal
@@ -77,6 +83,11 @@ def busy_campaign(**fields):
         state="graded",
         grade=1,
     )
+    webhook = Webhook.objects.create(campaign=campaign, name="chat", url="https://chat.example/")
+    WebhookMessage.objects.create(webhook=webhook, key="test", body="{}", due_at=timezone.now())
+    panel = GuestPanel.objects.create(campaign=campaign, places=2, judgements=1)
+    Guest.objects.create(panel=panel, membership=make_annotator(campaign), participant="0" * 64)
+    PanelEvent.objects.create(panel=panel, event_id="one", received_at=timezone.now())
     create_results_link(campaign, name="for a reader", days=7, actor=campaign.created_by)
     recipe = Recipe.objects.create(campaign=campaign, name="main")
     Release.objects.create(
