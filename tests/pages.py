@@ -184,6 +184,10 @@ NO_PAGES = {
 }
 
 
+POSTED_TOO = {"campaign-recipe"}
+"""Pages of which the table of addresses holds the POST."""
+
+
 def named_pages() -> list[str]:
     """The names of the addresses that answer a GET with a page of ours, by the table of addresses
     and roles."""
@@ -192,7 +196,8 @@ def named_pages() -> list[str]:
     return sorted(
         name
         for name, (method, _) in TABLE.items()
-        if method == "get" and not (name.startswith("api-") or name in NO_PAGES)
+        if (method == "get" or name in POSTED_TOO)
+        and not (name.startswith("api-") or name in NO_PAGES)
     )
 
 
