@@ -26,7 +26,7 @@ class Pseudo(trans_real.DjangoTranslation):
 
     def __init__(self) -> None:
         super().__init__(CODE)
-        self.known = trans_real.translation("de")._catalog
+        self.known = trans_real.DjangoTranslation("de")._catalog
 
     def gettext(self, message: str) -> str:
         for key in (message, (message, 0)):
