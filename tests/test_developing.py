@@ -29,7 +29,7 @@ WANTED = {
     "analysis",
     "option of an analysis",
     "kind of judge",
-    "key of a campaign file",
+    "campaign file key",
     "list on a page",
     "table or chart on a page",
     "translation",

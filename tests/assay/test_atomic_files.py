@@ -126,7 +126,7 @@ def test_standard_output_may_be_named(tmp_path: Path):
 
 
 def test_a_descriptor_that_is_not_open_is_refused_at_once():
-    with pytest.raises(OSError, match="not an open file") as refused:
+    with pytest.raises(OSError, match="this file descriptor is not open") as refused:
         check_writable("/dev/fd/987")
     assert refused.value.errno == errno.EBADF
 

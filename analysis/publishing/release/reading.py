@@ -73,11 +73,7 @@ MAX_PARTS = 1000
 KNOWN_NAMES = FILE_NAMES | set(version_1.PARTS.values())
 GUIDELINE_PATTERN = re.compile(GUIDELINES + r"v([1-9]\d{0,5})\.md")
 QUESTION_QRELS_PATTERN = re.compile(QUESTION_QRELS + r"[a-z][a-z0-9_]{0,29}\.qrels\.txt")
-FOLDER_PATTERN = re.compile(
-    "|".join(
-        one.pattern for one in (GUIDELINE_PATTERN, COLLECTION_FILE_PATTERN, QUESTION_QRELS_PATTERN)
-    )
-)
+FOLDER_PATTERNS = (GUIDELINE_PATTERN, COLLECTION_FILE_PATTERN, QUESTION_QRELS_PATTERN)
 SPAN_PATTERN = re.compile(r"(\d{1,9})-(\d{1,9})")
 MAX_NUMBER = 2_147_483_647
 
@@ -142,7 +138,9 @@ class ReleaseFile:
         if len(names) > MAX_PARTS:
             raise self.wrong(f"{len(names)} parts", f"at most {MAX_PARTS}")
         for info in infos:
-            if info.filename not in KNOWN_NAMES and not FOLDER_PATTERN.fullmatch(info.filename):
+            if info.filename not in KNOWN_NAMES and not any(
+                pattern.fullmatch(info.filename) for pattern in FOLDER_PATTERNS
+            ):
                 raise self.wrong(
                     f"a part called {info.filename[:100]!r}", "only parts of a release"
                 )
