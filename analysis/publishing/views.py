@@ -194,7 +194,11 @@ def _render_page(
         "main_files": _main_files(campaign, choices, query, labels),
         "groups": _group_exports(campaign, query, choices),
         "engine_addresses": list(settings.ENGINE_ENDPOINTS),
-        "release_missing": find_missing(read_campaign_facts(campaign, ReleasePlan(), made=labels)),
+        "release_missing": find_missing(
+            read_campaign_facts(
+                campaign, ReleasePlan(), made=labels if choices.is_primary else None
+            )
+        ),
     }
     return render_page(request, "analysis/export.html", context, status=status)
 

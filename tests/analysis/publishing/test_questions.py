@@ -204,3 +204,27 @@ def test_a_recipe_is_of_all_questions(campaign: Campaign) -> None:
     with pytest.raises(CampaignError, match="labels of all questions"):
         save_recipe(campaign, plan, user=None)
     assert "question" not in json.dumps(ReleasePlan().as_json())
+
+
+def test_what_a_release_lacks_does_not_depend_on_the_question_shown() -> None:
+    campaign = make_campaign(
+        n_topics=1,
+        n_documents=2,
+        judgements_per_pair=2,
+        min_active_seconds=0,
+        further_questions=[make_question("ease", asked_from=1)],
+    )
+    for name in ("ada", "bob"):
+        member = make_annotator(campaign, name)
+        for pair in Pair.objects.filter(campaign=campaign):
+            judge_pair(member, pair, 0, now=timezone.now())
+    assert not make_labels(campaign, LabelChoices(question="ease")).rows
+    client = Client()
+    client.force_login(campaign.created_by)
+    address = f"/campaigns/{campaign.slug}/export/"
+    missing = [
+        [finding.key for finding in client.get(address, query).context["release_missing"]]
+        for query in ({}, {"question": "ease"})
+    ]
+    assert missing[0] == missing[1]
+    assert "labels" not in missing[0]
