@@ -15,11 +15,11 @@ from annotation.core.campaign_questions import (
     MAX_TITLE,
     MOST_FURTHER_QUESTIONS,
 )
+from annotation.core.scale import SHAPES
 from annotation.fields import ProseField
 
 SHAPES_BY_SIZE = {2: ("cross", "disc"), 3: ("cross", "half", "disc")}
 """Signs of scales with few values. Others have the signs of a scale of grades in order."""
-ORDERED_SHAPES = ("cross", "ring", "half", "disc", "square", "triangle", "diamond", "plus", "star")
 VALUE_SEPARATOR = ": "
 
 
@@ -117,7 +117,7 @@ def make_key(title: str) -> str:
 def read_values(text: str, before: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the scale that the lines describe."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    shapes = SHAPES_BY_SIZE.get(len(lines), ORDERED_SHAPES)
+    shapes = SHAPES_BY_SIZE.get(len(lines), SHAPES)
     kept = before if len(before) == len(lines) else [{}] * len(lines)
     scale = []
     for place, line in enumerate(lines):

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from analysis.commandline.stored_campaigns import get_campaign as get_campaign
 from analysis.judgements.labels import ALL_JUDGES, LabelChoices
+from analysis.models import Recipe
 from analysis.publishing import exports
 from annotation.models import Campaign
 from annotation.services.errors import CampaignError
@@ -73,6 +74,14 @@ def add_campaign_options(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--include-excluded", nargs="*", metavar="PSEUDONYM", help=back)
     add_judges_option(parser)
+
+
+def get_recipe(campaign: Campaign, name: str) -> Recipe:
+    """Return the recipe. Raises BadInput if the campaign has none with this name."""
+    recipe = campaign.recipes.select_related("campaign").filter(name=name).first()
+    if recipe is None:
+        raise BadInput(f"the campaign {campaign.slug} has no recipe {name!r}")
+    return recipe
 
 
 def read_choices(campaign: Campaign, options: Mapping[str, Any]) -> LabelChoices:

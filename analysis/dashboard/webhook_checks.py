@@ -5,7 +5,7 @@ to-do list."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -52,7 +52,7 @@ class FoundEvent:
     key: str
     data: dict[str, Any]
     page: str = "campaign"
-    page_args: tuple[str, ...] = field(default=())
+    page_args: tuple[str, ...] = ()
 
 
 def get_due_campaigns(now: datetime) -> QuerySet[Campaign]:

@@ -108,7 +108,7 @@ def send_labels(
             _("No answer from %(address)s: %(error)s. Check the engine before you send again.")
             % {"address": address, "error": error or type(error).__name__}
         ) from None
-    text = _format_text(answer.body)
+    text = answer.describe_body(ANSWER_CHARACTERS).strip()
     if not answer.is_success:
         raise CampaignError(
             _("%(address)s answered with status %(status)s: %(text)s")
@@ -123,8 +123,3 @@ def send_labels(
         sent_to=address,
     )
     return EngineAnswer(answer.status, text, len(body))
-
-
-def _format_text(body: bytes) -> str:
-    text = body[: 4 * ANSWER_CHARACTERS].decode("utf-8", "replace")
-    return "".join(c if c.isprintable() else " " for c in text)[:ANSWER_CHARACTERS].strip()

@@ -33,7 +33,12 @@ from annotation.services.webhook_events import make_message
 from pooling.models import Job
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob
-from pooling.platform.outgoing import AddressRefused, OutgoingRequest, PublicOnly
+from pooling.platform.outgoing import (
+    AddressRefused,
+    OutgoingRequest,
+    PublicOnly,
+    make_printable,
+)
 
 State = WebhookMessage.State
 MESSAGES_JOB = "webhook messages"
@@ -181,7 +186,7 @@ def attempt_message(message: WebhookMessage) -> bool:
         status, says = None, f"No answer: {error or type(error).__name__}."
     else:
         status = answer.status
-        says = answer.body[: 4 * ANSWER_CHARACTERS].decode("utf-8", "replace")
+        says = answer.describe_body(ANSWER_CHARACTERS)
         if answer.is_success:
             _store_answer(message, State.SENT, status, says)
             return True
@@ -212,7 +217,7 @@ def _make_request(message: WebhookMessage) -> OutgoingRequest:
 
 
 def _store_answer(message: WebhookMessage, state: str, status: int | None, says: str) -> None:
-    printable = "".join(c if c.isprintable() else " " for c in says)[:ANSWER_CHARACTERS]
+    printable = make_printable(says, ANSWER_CHARACTERS)
     now = timezone.now()
     WebhookMessage.objects.filter(pk=message.pk).update(
         state=state, status=status, answer=printable, answered_at=now

@@ -72,8 +72,6 @@ from assay.tabular import Table
 MEASURES = "nDCG@10 AP"
 DECIDING_TESTS = {"max": "randomisation", "none": "t", "bonferroni": "t", "holm": "t"}
 """The test that determines which systems differ, by correction."""
-FAILED = 1
-"""Exit status if a condition of --fail-on is met."""
 MIN_RUNS = "there is only one run; a comparison needs at least two"
 
 
@@ -384,7 +382,6 @@ def pictures(result: Values) -> list[Picture]:
 
 class Command(CampaignCommand):
     estimates_sampled = True
-    failed = False
     help = (
         "Test the differences of systems on any measure: confidence intervals, raw and corrected "
         "p-values, effect sizes, groups of systems that do not differ."
@@ -495,9 +492,3 @@ class Command(CampaignCommand):
                 "those of all its topics"
             )
         return compute_sampled(read_sampled_pool(self, qrels), read, chosen, seed=seed)
-
-    def handle(self, **options: Any) -> None:
-        """Run the command. Raises SystemExit with status 1 if a condition of --fail-on is met."""
-        super().handle(**options)
-        if self.failed:
-            raise SystemExit(FAILED)

@@ -11,6 +11,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from assay.analyses.shared.answer_results import index_answers
 from assay.cli.base import BadInput, FileCommand, write_text_atomically
 from assay.formats.answers import GeneratedAnswer, read_answers
 from assay.number_words import format_count
@@ -78,11 +79,10 @@ def write_battles(
     for one in battles:
         a, b = (one.right, one.left) if one.repeat_of else (one.left, one.right)
         shown = [answers[a, one.topic], answers[b, one.topic]]
-        n_words = [sum(len(s.text.split()) for s in of.sentences) for of in shown]
-        n_citations = [sum(len(s.citations) for s in of.sentences) for of in shown]
+        lengths = [*(of.n_words for of in shown), *(of.n_citations for of in shown)]
         left = "a" if a == one.left else "b"
         number = [one.number, one.round, one.repeat_of or ""]
-        table.writerow([*number, one.topic, a, b, left, *n_words, *n_citations, ""])
+        table.writerow([*number, one.topic, a, b, left, *lengths, ""])
 
 
 class Command(FileCommand):
@@ -101,12 +101,7 @@ class Command(FileCommand):
 
     def compute(self, *, answers: list[str], seed: int, output: str | None, **given: Any) -> Values:
         options = Options.of(given)
-        by_answer: dict[tuple[str, str], GeneratedAnswer] = {}
-        for answer in (one for path in answers for one in read_answers(path)):
-            if by_answer.setdefault((answer.run, answer.topic), answer) is not answer:
-                raise BadInput(
-                    f"duplicate answer of {answer.run} to topic {answer.topic}, expected one per topic"
-                )
+        by_answer = index_answers(one for path in answers for one in read_answers(path))
         systems: dict[str, list[str]] = {}
         for run, topic in by_answer:
             systems.setdefault(topic, []).append(run)

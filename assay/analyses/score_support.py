@@ -11,6 +11,7 @@ from assay.analyses.shared.answer_results import (
     AnswerScores,
     collect_scores,
     group_labels,
+    index_answers,
 )
 from assay.cli.base import BadInput
 from assay.formats.answers import GeneratedAnswer, ItemLabel, read_answers, read_support_labels
@@ -31,12 +32,7 @@ def compute(answers: Sequence[GeneratedAnswer], labels: Sequence[ItemLabel]) -> 
     has."""
     of_answer = group_labels(labels)
     scores, seen = {}, []
-    for answer in answers:
-        key = (answer.run, answer.topic)
-        if key in scores:
-            raise BadInput(
-                f"duplicate answer of {answer.run} to topic {answer.topic}, expected one per topic"
-            )
+    for key, answer in index_answers(answers).items():
         known = of_answer.pop(key, {})
         sentences = [
             [known.pop((i, j), None) for j in range(len(sentence.citations))]

@@ -36,7 +36,7 @@ from assay.tabular import Table, to_text
 if TYPE_CHECKING:
     from assay.charts.svg import Picture
 
-BAD_INPUT = 2
+FAILED, BAD_INPUT = 1, 2
 Warn = Callable[[str], None]
 """A function that shows a sentence to the user."""
 
@@ -122,6 +122,8 @@ class FileCommand:
     """Options that name output files. They are checked before anything is computed."""
     takes_seed = True
     takes_processes = False
+    failed = False
+    """Set by `compute` if what the command checks does not hold. The exit status is then 1."""
     # Django's call_command recognises commands in management/commands by this
     requires_system_checks: list[str] = []
     base_stealth_options = ("stdout", "stderr", "skip_checks")
@@ -260,6 +262,8 @@ class FileCommand:
             raise SystemExit(130) from None
         if not target:
             self.stdout.write(text)
+        if self.failed:
+            raise SystemExit(FAILED)
 
     def stored_campaigns(self) -> Any:
         """Return the module that reads campaigns, for commands given --campaign. All reads until

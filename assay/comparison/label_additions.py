@@ -6,6 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.stats import rankdata
+
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.unjudged_documents import read_topic_tops
 from assay.measures.evaluation import Evaluator
@@ -75,8 +78,5 @@ def count_unjudged(run: RunColumns, qrels: QrelsColumns, *, cutoff: int) -> int:
 def rank_scores(scores: Sequence[float]) -> list[int | None]:
     """Return the place of each score from 1, the highest first. Scores that are equal to ten digits
     share the best place. NaN has None."""
-    rounded = [round(score, 10) for score in scores]
-    return [
-        None if math.isnan(score) else 1 + sum(other > score for other in rounded)
-        for score in rounded
-    ]
+    places = rankdata(-np.round(scores, 10), method="min", nan_policy="omit")
+    return [None if math.isnan(place) else int(place) for place in places.tolist()]

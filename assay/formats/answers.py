@@ -51,6 +51,14 @@ class GeneratedAnswer(NamedTuple):
     topic: str
     sentences: tuple[Sentence, ...]
 
+    @property
+    def n_words(self) -> int:
+        return sum(len(sentence.text.split()) for sentence in self.sentences)
+
+    @property
+    def n_citations(self) -> int:
+        return sum(len(sentence.citations) for sentence in self.sentences)
+
 
 class Nugget(NamedTuple):
     text: str
@@ -87,14 +95,15 @@ def read_answers(
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             problems.add(number, "no answer", EXPECTED_ANSWER, text[:200])
             continue
-        n_words = sum(len(sentence.text.split()) for sentence in answer.sentences)
         first = answers.setdefault((answer.run, answer.topic), answer)
         if first is not answer:
             expected = f"one answer of each run to a topic (first in line {first.line})"
             problems.add(number, f"a second answer of {answer.run} to {answer.topic}", expected)
-        if max_words is not None and n_words > max_words:
+        if max_words is not None and answer.n_words > max_words:
             expected = f"at most {max_words:,}"
-            problems.add(number, f"{n_words:,} words in {answer.run}, {answer.topic}", expected)
+            problems.add(
+                number, f"{answer.n_words:,} words in {answer.run}, {answer.topic}", expected
+            )
     if not answers and not problems.count:
         problems.add(None, "no answers", EXPECTED_ANSWER)
     problems.raise_any()

@@ -67,6 +67,11 @@ def _unwrap(
     return number.ipv4_mapped or number.sixtofour or number
 
 
+def make_printable(text: str, n_characters: int) -> str:
+    """Return the beginning of a text from another server, with spaces for control characters."""
+    return "".join(c if c.isprintable() else " " for c in text[:n_characters])
+
+
 @dataclass(frozen=True)
 class ServerAnswer:
     """An answer of a server. body: at most MAX_ANSWER_BYTES."""
@@ -78,6 +83,11 @@ class ServerAnswer:
     @property
     def is_success(self) -> bool:
         return 200 <= self.status < 300
+
+    def describe_body(self, n_characters: int) -> str:
+        """Return the beginning of the body as printable text."""
+        text = self.body[: 4 * n_characters].decode("utf-8", "replace")
+        return make_printable(text, n_characters)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from analysis.commandline.campaign_files import get_campaign
+from analysis.commandline.campaign_files import get_campaign, get_recipe
 from analysis.publishing.recipes import make_release_plan
 from analysis.publishing.release.checks import (
     find_missing,
@@ -22,7 +22,6 @@ class Command(DatabaseCommand):
         "status 1 if a label, a licence or an author is missing."
     )
     takes_seed = False
-    failed = False
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("release", nargs="?", metavar="RELEASE", help="zip file of a release")
@@ -44,12 +43,7 @@ class Command(DatabaseCommand):
             facts = read_release_facts(str(release))
         else:
             row = get_campaign(campaign)
-            plan = ReleasePlan()
-            if recipe is not None:
-                saved = row.recipes.filter(name=recipe).first()
-                if saved is None:
-                    raise BadInput(f"the campaign {campaign} has no recipe {recipe!r}")
-                plan = make_release_plan(saved)
+            plan = ReleasePlan() if recipe is None else make_release_plan(get_recipe(row, recipe))
             facts = read_campaign_facts(row, plan)
         missing = find_missing(facts)
         self.failed = any(finding.required for finding in missing)
@@ -67,9 +61,3 @@ class Command(DatabaseCommand):
             for finding in result["missing"]
         ]
         return "\n".join(lines) or "nothing is missing"
-
-    def handle(self, **options: Any) -> None:
-        """Run the command. Raises SystemExit with status 1 if something required is missing."""
-        super().handle(**options)
-        if self.failed:
-            raise SystemExit(1)

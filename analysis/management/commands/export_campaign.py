@@ -8,6 +8,7 @@ from typing import Any
 from analysis.commandline.campaign_files import (
     add_campaign_options,
     get_campaign,
+    get_recipe,
     open_bytes_output,
     read_choices,
 )
@@ -94,10 +95,7 @@ class Command(DatabaseCommand):
             clicks=with_clicks,
         )
         if recipe is not None:
-            saved = campaign_row.recipes.filter(name=recipe).first()
-            if saved is None:
-                raise BadInput(f"the campaign {campaign} has no recipe {recipe!r}")
-            plan = make_release_plan(saved)
+            plan = make_release_plan(get_recipe(campaign_row, recipe))
         try:
             if not anyway:
                 refuse_incomplete(campaign_row, plan)

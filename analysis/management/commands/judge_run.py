@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core.management.base import OutputWrapper
 
+from analysis.commandline.campaign_files import get_recipe
 from analysis.judgements.labels import LabelReference
 from analysis.models import Report
 from analysis.publishing.release.importing import import_release
@@ -135,9 +136,7 @@ class Command(DatabaseCommand):
 
     def _find_labels(self, campaign: Campaign, recipe: str | None) -> LabelReference:
         """Return the labels of the recipe, of the only recipe, or else of the campaign."""
-        recipes = [row for row in campaign.recipes.all() if recipe in (None, row.name)]
-        if recipe is not None and not recipes:
-            raise BadInput(f"the campaign {campaign.slug} has no recipe {recipe!r}")
+        recipes = list(campaign.recipes.all()) if recipe is None else [get_recipe(campaign, recipe)]
         reference = (
             f"recipe:graded:{recipes[0].pk}" if len(recipes) == 1 else "campaign:graded:majority"
         )

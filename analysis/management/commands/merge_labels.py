@@ -12,7 +12,7 @@ from analysis.systems import reports, top_ups
 from analysis.systems.inputs import InputFile
 from analysis.systems.written_files import format_tsv
 from assay.cli.base import BadInput, DatabaseCommand, write_text_atomically
-from assay.comparison.label_additions import SystemChange, compare_added_labels
+from assay.comparison.label_additions import compare_added_labels
 from assay.comparison.unjudged_documents import iterate_grades
 from assay.formats.qrels import write_qrels
 from assay.measures.measures import parse_measures
@@ -85,7 +85,14 @@ class Command(DatabaseCommand):
                 "after": len(rows),
                 "by_source": dict(by_source),
             },
-            "systems": {change.tag: describe_change(change) for change in changes},
+            "systems": {
+                change.tag: {
+                    "scores": change.scores,
+                    "ranks": change.ranks,
+                    "unjudged": change.unjudged,
+                }
+                for change in changes
+            },
         }
 
     def tables(self, result: dict[str, Any]) -> list[Table]:
@@ -116,11 +123,3 @@ class Command(DatabaseCommand):
                 "Unjudged documents count as not relevant. Equal scores share the best rank.",
             ),
         ]
-
-
-def describe_change(change: SystemChange) -> dict[str, Any]:
-    return {
-        "scores": {name: list(pair) for name, pair in change.scores.items()},
-        "ranks": {name: list(pair) for name, pair in change.ranks.items()},
-        "unjudged": list(change.unjudged),
-    }

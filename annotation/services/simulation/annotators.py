@@ -24,6 +24,7 @@ from annotation.services.audit import record_event
 from annotation.services.judging import submission
 from annotation.services.people import accounts
 from assay.column_types import QrelsColumns
+from assay.comparison.unjudged_documents import iterate_grades
 from assay.labels.annotator_types import AnnotatorType
 
 
@@ -81,16 +82,8 @@ class KnownGrades:
 
 
 def _grades_by_pair(qrels: QrelsColumns | None) -> dict[tuple[str, str], int]:
-    grades: dict[tuple[str, str], int] = {}
-    if qrels is None:
-        return grades
-    for number, topic in enumerate(qrels.topics):
-        rows = qrels.rows(number)
-        grades |= {
-            (topic, d.decode()): int(g)
-            for d, g in zip(qrels.documents[rows], qrels.grades[rows], strict=True)
-        }
-    return grades
+    rows = () if qrels is None else iterate_grades(qrels)
+    return {(topic, document): grade for topic, document, grade in rows}
 
 
 def recruit_annotators(

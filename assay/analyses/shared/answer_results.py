@@ -3,9 +3,8 @@ by topic that other analyses read."""
 
 from __future__ import annotations
 
-import math
 from argparse import ArgumentParser
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +15,7 @@ from assay.atomic_files import write_text_atomically
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
 from assay.cli.base import BadInput, FileCommand
-from assay.formats.answers import ItemLabel
+from assay.formats.answers import GeneratedAnswer, ItemLabel
 from assay.formats.topic_scores import write_topic_scores
 from assay.measures.answer_scores import count_labels
 from assay.measures.evaluation import compute_topic_means
@@ -67,10 +66,10 @@ def collect_scores(
     measures: Sequence[str],
     counts: Mapping[str, int],
     *,
-    undefined: Mapping[str, Collection[str]] | None = None,
+    absent: Mapping[str, Mapping[str, float]] | None = None,
 ) -> AnswerScores:
-    """Arrange the scores of answers, given by (system, topic). undefined: measures without a value
-    on any answer to a topic, by topic."""
+    """Arrange the scores of answers, given by (system, topic). absent: scores of no answer by
+    topic, 0 by default."""
     systems = list(dict.fromkeys(system for system, _ in scores))
     values = np.full((len(systems), len(topics), len(measures)), np.nan)
     has_answer = np.zeros(values.shape[:2], dtype=bool)
@@ -79,13 +78,24 @@ def collect_scores(
     for (system, topic), of in scores.items():
         values[row[system], place[topic]] = [of[measure] for measure in measures]
         has_answer[row[system], place[topic]] = True
-    absent = np.array(
-        [
-            [math.nan if one in (undefined or {}).get(topic, ()) else 0.0 for one in measures]
-            for topic in topics
-        ]
-    )
-    return AnswerScores(systems, list(topics), measures, values, has_answer, absent, counts)
+    without = np.zeros(values.shape[1:])
+    for topic, of in (absent or {}).items():
+        without[place[topic]] = [of[measure] for measure in measures]
+    return AnswerScores(systems, list(topics), measures, values, has_answer, without, counts)
+
+
+def index_answers(
+    answers: Iterable[GeneratedAnswer],
+) -> dict[tuple[str, str], GeneratedAnswer]:
+    """Return the answers by (system, topic). Raises BadInput for a second answer of a system to a
+    topic."""
+    by_key: dict[tuple[str, str], GeneratedAnswer] = {}
+    for answer in answers:
+        if by_key.setdefault((answer.run, answer.topic), answer) is not answer:
+            raise BadInput(
+                f"duplicate answer of {answer.run} to topic {answer.topic}, expected one per topic"
+            )
+    return by_key
 
 
 def group_labels(
@@ -135,13 +145,9 @@ def score_items(
         given = list_item_labels(known, len(items), name=item, answer=(system, topic))
         scores[system, topic] = score(items, given)
         seen += given
-    undefined = {
-        topic: {name for name, value in of.items() if math.isnan(value)}
-        for topic, items in lists.items()
-        for of in [score(items, [None] * len(items))]
-    }
+    absent = {topic: score(items, [None] * len(items)) for topic, items in lists.items()}
     counts = count_labels(seen, values)
-    return collect_scores(scores, list(lists), measures, counts, undefined=undefined)
+    return collect_scores(scores, list(lists), measures, counts, absent=absent)
 
 
 def answer_result(scores: AnswerScores, options: AnswerOptions) -> Values:
