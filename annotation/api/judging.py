@@ -10,6 +10,7 @@ from typing import Any, cast
 from django.contrib.auth.models import User
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -128,10 +129,13 @@ class FeedbackSerializer(serializers.Serializer):
 
 
 @cache
-def _cached_serializer(kind: type[serializers.Serializer]) -> serializers.Serializer:
-    """Return one serializer for all requests. Reading does not change it, and creating one costs
-    more than reading a judgement."""
-    return kind()
+def _cached_serializer(
+    serializer_class: type[serializers.Serializer], language: str
+) -> serializers.Serializer:
+    """Return one serializer for all requests in a language. Reading does not change it, and
+    creating one costs more than reading a judgement. Its fields keep the first text of some of
+    their errors, so each language needs its own."""
+    return serializer_class()
 
 
 class JudgingView(APIView):
@@ -148,9 +152,8 @@ class JudgingView(APIView):
         """Return the validated body."""
         if self.serializer_class is None:
             raise TypeError("this view does not read the body")
-        read: dict[str, Any] = _cached_serializer(self.serializer_class).run_validation(
-            request.data
-        )
+        serializer = _cached_serializer(self.serializer_class, get_language())
+        read: dict[str, Any] = serializer.run_validation(request.data)
         return read
 
     def handle_exception(self, exc: Exception) -> Response:

@@ -270,6 +270,19 @@ def test_refusals_say_what_is_wrong(page):
     )  # the same lease on another device
 
 
+def test_each_annotator_reads_errors_in_their_own_language_in_one_process(page):
+    told = {
+        language: page.client.post(
+            page.address + "guideline/acknowledge",
+            {"number": 0},
+            format="json",
+            headers={"Accept-Language": language},
+        ).json()["detail"]
+        for language in ("en", "de", "es")
+    }
+    assert len(set(told.values())) == 3, told
+
+
 def test_what_was_put_aside_is_listed_and_taken_up_again(page):
     pairs = page.pairs()["pairs"]
     first = pairs[0]
