@@ -136,9 +136,9 @@ def signed_rank_test(differences: ArrayLike) -> Floats:
     positive, n, ties = np.moveaxis(_map_blocks(_signed_rank_rows, d), -1, 0)
     p = np.array(signed_rank_p(positive, n, ties))
     undefined = np.isnan(d).any(axis=-1) | (d.shape[-1] == 0)
-    for row in np.argwhere((n <= MAX_EXACT_TOPICS) & (n > 0) & ~undefined).tolist():
-        place = tuple(row)
-        p[place] = exact_signed_rank(d[place])
+    exact = (n <= MAX_EXACT_TOPICS) & (n > 0) & ~undefined
+    if exact.any():
+        p[exact] = _map_blocks(exact_signed_rank, d[exact])
     return np.where(undefined, np.nan, p)
 
 
@@ -149,29 +149,25 @@ def signed_rank_method(differences: ArrayLike) -> str:
     return "exact" if n <= MAX_EXACT_TOPICS else "normal approximation"
 
 
-def double_ranks(ordered: Floats) -> NDArray[np.int64]:
-    """Return twice the mean ranks of the sizes of nonzero differences (n), given in the order of
-    their sizes. These are whole numbers."""
-    first, last = find_tie_bounds(np.abs(ordered))
-    return (first + last + 2).astype(np.int64)
-
-
-def exact_signed_rank(differences: Floats) -> float:
-    """Return the exact signed-rank p-value of rounded differences (n), at least one of them
-    nonzero, over all sign changes."""
-    d = differences[differences != 0]
-    d = d[np.argsort(np.abs(d))]
-    doubled = double_ranks(d)
-    positive, total = int(doubled[d > 0].sum()), int(doubled.sum())
-    return min(
-        1.0,
-        2
-        * float(
-            signed_rank_cdf(doubled.tobytes())[
-                min(positive, total - positive) // np.gcd.reduce(doubled)
-            ]
-        ),
-    )
+def exact_signed_rank(differences: Floats) -> Floats:
+    """Return exact signed-rank p-values (rows) of rounded differences (rows, n), of which each row
+    has one that is not zero, over all sign changes."""
+    sizes = np.abs(differences)
+    order = np.argsort(sizes, axis=-1)
+    first, last = find_tie_bounds(np.take_along_axis(sizes, order, -1))
+    zeros = (differences == 0).sum(axis=-1)
+    # twice the mean ranks of nonzero differences are whole numbers; zeros sort first
+    doubled = np.where(
+        np.arange(differences.shape[-1]) >= zeros[:, None], first + last + 2 - 2 * zeros[:, None], 0
+    ).astype(np.int64)
+    positive = np.where(np.take_along_axis(differences, order, -1) > 0, doubled, 0).sum(axis=-1)
+    fewer = np.minimum(positive, doubled.sum(axis=-1) - positive)
+    places = fewer // np.gcd.reduce(doubled, axis=-1)
+    tails = [
+        signed_rank_cdf(ranks[zero:].tobytes())[place]
+        for ranks, zero, place in zip(doubled, zeros.tolist(), places.tolist(), strict=True)
+    ]
+    return np.minimum(1.0, 2 * np.array(tails))
 
 
 @lru_cache(maxsize=1024)
@@ -179,16 +175,15 @@ def signed_rank_cdf(doubled: bytes) -> Floats:
     """Return P(the positive ranks sum to at most i units) if both signs are equally likely, for i =
     0 ... half of all.
 
-    doubled: the bytes of `double_ranks`. A unit is their greatest common divisor. Computed by one
-    convolution with (1 + x^rank) / 2 per rank.
+    doubled: the bytes of the doubled ranks. A unit is their greatest common divisor. Computed by one
+    convolution with 1 + x^rank per rank.
     """
     ranks = np.frombuffer(doubled, np.int64)
     steps = ranks // np.gcd.reduce(ranks)
     share = np.zeros(int(steps.sum()) // 2 + 1)  # the other half is its mirror image
-    share[0] = 1.0
+    share[0] = 0.5 ** len(steps)
     for step in steps.tolist():
-        share[step:] += share[: max(len(share) - step, 0)].copy()
-        share /= 2
+        share[step:] += share[: max(len(share) - step, 0)]  # numpy copies what overlaps
     return np.cumsum(share)
 
 

@@ -190,6 +190,7 @@ class TopicHalves:
         self.scores, self.members = scores, members
         self.n = int(members[0].sum())
         self.rows = np.ascontiguousarray(members.T, dtype=np.int32)
+        self.topics = np.nonzero(members)[1].reshape(len(members), self.n)
         self.groups = [group_by_value(run, np.arange(len(run)), self.rows) for run in scores]
 
     def p_values(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> dict[str, Floats]:
@@ -207,16 +208,19 @@ class TopicHalves:
         return {
             "sign": significance.binomial_test(wins, losses),
             "wrs": np.where(unequal, np.array(rank_sums).reshape(wins.shape), 1.0),
-            "wsr": np.array([self._signed_ranks(d) for d in differences]).reshape(wins.shape),
+            "wsr": self._signed_ranks(differences),
             "t": _paired_t(self.scores[b] - self.scores[a], self.members, all_zero=~unequal),
         }
 
     def _signed_ranks(self, differences: Floats) -> Floats:
-        """Return p (halves) of the signed-rank test of one pair of runs. differences: (n_topics),
+        """Return p (pairs, halves) of the signed-rank test. differences: (pairs, n_topics),
         rounded."""
-        p, n = _signed_ranks(differences, self.rows)
-        for half in np.flatnonzero((n <= MAX_EXACT_TOPICS) & (n > 0)).tolist():
-            p[half] = significance.exact_signed_rank(differences[self.members[half]])
+        p = np.zeros((len(differences), len(self.members)))
+        for row, d in zip(p, differences, strict=True):
+            row[:], n = _signed_ranks(d, self.rows)
+            exact = (n <= MAX_EXACT_TOPICS) & (n > 0)
+            if exact.any():
+                row[exact] = significance.exact_signed_rank(d[self.topics[exact]])
         return p
 
 
