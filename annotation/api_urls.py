@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotation.api import campaigns, judging, llm_judges, questions
+from annotation.api import campaigns, judging, llm_judges, questions, webhooks
 
 urlpatterns = [
     path("judging/<slug:slug>/leases", judging.Leases.as_view(), name="api-judging-leases"),
@@ -117,5 +117,31 @@ urlpatterns = [
         "campaigns/<slug:slug>/questions/<int:pk>/answer",
         questions.ReplyToQuestion.as_view(),
         name="api-question-answer",
+    ),
+    path("campaigns/<slug:slug>/webhooks/", webhooks.WebhookList.as_view(), name="api-webhooks"),
+    path(
+        "campaigns/<slug:slug>/webhooks/<int:pk>/",
+        webhooks.WebhookDetail.as_view(),
+        name="api-webhook",
+    ),
+    path(
+        "campaigns/<slug:slug>/webhooks/<int:pk>/test",
+        webhooks.SendTestMessage.as_view(),
+        name="api-webhook-test",
+    ),
+    path(
+        "campaigns/<slug:slug>/webhooks/<int:pk>/secret",
+        webhooks.RenewWebhookSecret.as_view(),
+        name="api-webhook-secret",
+    ),
+    path(
+        "campaigns/<slug:slug>/webhook-messages/",
+        webhooks.WebhookMessageList.as_view(),
+        name="api-webhook-messages",
+    ),
+    path(
+        "campaigns/<slug:slug>/webhook-messages/<int:pk>/",
+        webhooks.WebhookMessageDetail.as_view(),
+        name="api-webhook-message",
     ),
 ]

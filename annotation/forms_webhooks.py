@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from django import forms
-from django.conf import settings
-from django.core.validators import URLValidator
 from django.utils.translation import gettext_lazy as _
 
 from annotation.core.webhook_messages import MessageForm, WebhookEvent
+from annotation.services.webhooks import find_address_problem
 
 EVENT_LABELS = {
     WebhookEvent.CAMPAIGN_OPENED: _("Campaign opened"),
@@ -29,7 +26,6 @@ class WebhookForm(forms.Form):
     url = forms.CharField(
         label=_("Address"),
         max_length=500,
-        validators=[URLValidator(schemes=["http", "https"])],
         widget=forms.URLInput,
         help_text=_("The address that your chat or program shows for incoming webhooks."),
     )
@@ -49,15 +45,9 @@ class WebhookForm(forms.Form):
     )
 
     def clean_url(self) -> str:
-        """Refuse what no message would be sent to. The IP address is checked with each message."""
         url = str(self.cleaned_data["url"])
-        parts = urlsplit(url)
-        if parts.scheme != "https" and not settings.WEBHOOK_NETWORKS:
-            raise forms.ValidationError(_("The address must begin with https://."))
-        if parts.username is not None or parts.fragment:
-            raise forms.ValidationError(
-                _("Remove the username or the part after # from the address.")
-            )
+        if problem := find_address_problem(url):
+            raise forms.ValidationError(problem)
         return url
 
     def get_events(self) -> list[WebhookEvent]:

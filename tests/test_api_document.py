@@ -19,6 +19,8 @@ from tests.installation import ROOT
 
 LISTS = {
     "campaigns_list",
+    "campaigns_webhook_messages_list",
+    "campaigns_webhooks_list",
     "collections_list",
     "collections_documents_list",
     "collections_pools_list",

@@ -27,7 +27,8 @@ from analysis.judgements.labels import LabelChoices
 from analysis.models import Report
 from analysis.publishing import recipes
 from analysis.publishing.release.parts import ReleasePlan
-from annotation.models import LlmLabel, Message
+from annotation.models import LlmLabel, Message, Webhook
+from annotation.services import webhooks
 from annotation.services.llm_judges import judges
 from annotation.services.llm_judges.judges import JudgeOptions
 from annotation.services.people import tokens
@@ -56,6 +57,8 @@ MAY_BE_REFUSED = {
     "GET /api/v1/campaigns/{slug}/systems",  # grades, annotators and measures that are not there
     "POST /api/v1/judging/{slug}/judgements",
     "POST /api/v1/judging/{slug}/judgements/{judgement_id}/revise",  # grades of the campaign
+    "POST /api/v1/campaigns/{slug}/webhooks/",  # an address to which nothing is sent
+    "PATCH /api/v1/campaigns/{slug}/webhooks/{id}/",
     "POST /api/v1/reports/",
     "POST /api/v1/studies/",  # what each kind takes
     "POST /api/v1/collections/{slug}/uploads/",  # a file that is empty
@@ -106,6 +109,14 @@ def installation(settings, tmp_path, monkeypatch):
     LlmLabel.objects.create(
         judge=llm_judge, topic=collection.topics.all()[0], docno="d1", state="graded", grade=1
     )
+    webhook = Webhook.objects.create(
+        campaign=campaign,
+        name="chat",
+        url="https://hooks.example.org/",
+        form="text",
+        events=["question.asked"],
+        site="https://assay.example.org",
+    )
     report = Report.objects.create(
         collection=collection, kind="evaluate", title="of nothing yet", created_by=manager
     )
@@ -125,6 +136,8 @@ def installation(settings, tmp_path, monkeypatch):
         "/api/v1/studies": study.pk,
         "/api/v1/campaigns/{slug}/recipes": recipe.pk,
         "/api/v1/campaigns/{slug}/llm-judges": llm_judge.pk,
+        "/api/v1/campaigns/{slug}/webhooks": webhook.pk,
+        "/api/v1/campaigns/{slug}/webhook-messages": webhooks.queue_test(webhook).pk,
     }
     named = {
         "judgement_id": judged.pk,

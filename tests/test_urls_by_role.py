@@ -36,8 +36,10 @@ from analysis.studies.papers import get_study
 from analysis.systems import reports
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import ordered_result
+from annotation.core.webhook_messages import MessageForm, WebhookEvent
 from annotation.llm.label_files import FileLabel
 from annotation.models import Campaign, Judgement, Lease, Membership, Message
+from annotation.services import webhooks
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import questions, scheduling
 from annotation.services.llm_judges import judges
@@ -141,6 +143,12 @@ TABLE: dict[str, tuple[str, str]] = {
     "campaign-questions": ("get", CAMPAIGN),
     "campaign-readers": ("get", CAMPAIGN),
     "campaign-webhooks": ("get", CAMPAIGN),
+    "api-webhooks": ("get", API_CAMPAIGN),
+    "api-webhook": ("get", API_CAMPAIGN),
+    "api-webhook-test": ("post", "401 404 403 202 202"),
+    "api-webhook-secret": ("post", API_CAMPAIGN),
+    "api-webhook-messages": ("get", API_CAMPAIGN),
+    "api-webhook-message": ("get", API_CAMPAIGN),
     "campaign-panel": ("get", CAMPAIGN),
     "campaign-export-send": ("post", CAMPAIGN_POST),
     "campaign-results": ("get", CAMPAIGN),
@@ -519,9 +527,19 @@ def make_world(brought: Brought | None = None) -> World:
     assert run(recipes.request_release(recipe, user=manager, anyway=True)).state == "done"
     tables = KINDS[report.kind].tables(ordered_result(report) or {})
     picture = next(name for name in report.files if name.endswith(".svg"))
-    identifier, token = people.sign_in_path(make_user("forgetful")).split("/")
     panel = guests.save_panel(
         campaign, {"name": say("Panel"), "places": 5, "judgements": 5}, actor=manager
+    )
+    webhook = webhooks.create_webhook(
+        campaign,
+        webhooks.NewWebhook(
+            name=say("Chat"),
+            url="https://hooks.example.org/in",
+            form=MessageForm.TEXT,
+            events=[WebhookEvent.QUESTION_ASKED],
+            site="https://assay.example.org",
+        ),
+        actor=manager,
     )
     results = results_links.create_results_link(
         campaign, name=say("steering group"), days=7, actor=manager
@@ -553,6 +571,8 @@ def make_world(brought: Brought | None = None) -> World:
             llm_judge.pk,
         ),
         "api-question-answer": question.pk,
+        **dict.fromkeys(("api-webhook", "api-webhook-test", "api-webhook-secret"), webhook.pk),
+        "api-webhook-message": webhooks.queue_test(webhook).pk,
         **dict.fromkeys(
             ("api-llm-judge", "api-llm-judge-run", "api-llm-judge-freeze", "api-llm-judge-labels"),
             llm_judge.pk,
@@ -615,7 +635,13 @@ def make_world(brought: Brought | None = None) -> World:
             "collection-study-new": {"name": "leaderboard"},
             "campaign-report-new": {"kind": "evaluate"},
             "collection-report-new": {"kind": "evaluate"},
-            "sign-in-link-use": {"identifier": identifier, "token": token},
+            "sign-in-link-use": dict(
+                zip(
+                    ("identifier", "token"),
+                    people.sign_in_path(make_user("forgetful")).split("/"),
+                    strict=True,
+                )
+            ),
             "join": {"token": invitation.token},
             "panel-events": {"token": panel.token},
             "campaign-step": {"key": "rules"},

@@ -59,6 +59,7 @@ class AuditAction(StrEnum):
     DELETED_AN_LLM_JUDGE = "deleted an LLM judge"
 
     CREATED_A_WEBHOOK = "created a webhook"
+    CHANGED_A_WEBHOOK = "changed a webhook"
     DELETED_A_WEBHOOK = "deleted a webhook"
 
     EXPORTED = "exported"

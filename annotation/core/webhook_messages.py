@@ -35,6 +35,8 @@ class WebhookEvent(StrEnum):
     TEST = "webhook.test"
 
 
+SUBSCRIBED_EVENTS = [event for event in WebhookEvent if event != WebhookEvent.TEST]
+"""Events that a webhook can choose. Tests are sent to every webhook."""
 EVENT_OF_ACTION = {
     AuditAction.OPENED: WebhookEvent.CAMPAIGN_OPENED,
     AuditAction.CLOSED: WebhookEvent.CAMPAIGN_CLOSED,

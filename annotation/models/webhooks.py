@@ -36,6 +36,13 @@ class Webhook(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "name"], name="one_webhook_name_per_campaign"
+            )
+        ]
+
     def __str__(self) -> str:
         return self.name
 

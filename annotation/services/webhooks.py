@@ -12,23 +12,27 @@ from __future__ import annotations
 import http.client
 import time
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.core.exceptions import ValidationError
+from django.core.validators import URLValidator
+from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
-from annotation.core.webhook_messages import MessageForm, WebhookEvent, sign
+from annotation.core.webhook_messages import MessageForm, WebhookEvent, make_secret, sign
 from annotation.models import Campaign, Webhook, WebhookMessage
 from annotation.services.audit import record_event
-from annotation.services.errors import CampaignError
+from annotation.services.errors import CampaignError, ContradictionError
 from annotation.services.webhook_events import make_message
 from pooling.models import Job
 from pooling.platform import jobs
@@ -69,24 +73,61 @@ class NewWebhook:
     site: str
 
 
+def find_address_problem(url: str) -> str:
+    """Return why no message would be sent to an address, or an empty text. The IP address is checked
+    with each message."""
+    try:
+        URLValidator(schemes=["http", "https"])(url)
+    except ValidationError as error:
+        return " ".join(error.messages)
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not settings.WEBHOOK_NETWORKS:
+        return _("The address must begin with https://.")
+    if parts.username is not None or parts.fragment:
+        return _("Remove the username or the part after # from the address.")
+    return ""
+
+
 def create_webhook(campaign: Campaign, wanted: NewWebhook, *, actor: User | None) -> Webhook:
-    """Create a webhook with a new secret. Raises CampaignError if there are too many."""
+    """Create a webhook with a new secret. Raises CampaignError if there are too many, or if the
+    name is taken."""
     if campaign.webhooks.count() >= MAX_WEBHOOKS:
         raise CampaignError(
             _("The campaign has the maximum of %(most)s webhooks. Delete one first.")
             % {"most": MAX_WEBHOOKS}
         )
-    with transaction.atomic():
-        webhook = Webhook.objects.create(
-            campaign=campaign,
-            name=wanted.name,
-            url=wanted.url,
-            form=wanted.form.value,
-            events=[event.value for event in wanted.events],
-            site=wanted.site.rstrip("/"),
-            created_by=actor,
-        )
-        _record(webhook, actor, AuditAction.CREATED_A_WEBHOOK)
+    webhook = Webhook(campaign=campaign, created_by=actor)
+    return _store_webhook(webhook, asdict(wanted), actor, AuditAction.CREATED_A_WEBHOOK)
+
+
+def update_webhook(webhook: Webhook, changes: Mapping[str, Any], *, actor: User | None) -> Webhook:
+    """Change fields of NewWebhook. Waiting messages are sent to a new address."""
+    return _store_webhook(webhook, changes, actor, AuditAction.CHANGED_A_WEBHOOK)
+
+
+def renew_secret(webhook: Webhook, *, actor: User | None) -> Webhook:
+    """Replace the secret, which signs all messages from now on."""
+    return _store_webhook(webhook, {"secret": make_secret()}, actor, AuditAction.CHANGED_A_WEBHOOK)
+
+
+def _store_webhook(
+    webhook: Webhook, values: Mapping[str, Any], actor: User | None, action: AuditAction
+) -> Webhook:
+    for name, value in values.items():
+        setattr(webhook, name, value)
+    if "url" in values and (problem := find_address_problem(webhook.url)):
+        raise ContradictionError(problem)
+    webhook.events = [str(event) for event in webhook.events]
+    webhook.site = webhook.site.rstrip("/")
+    try:
+        with transaction.atomic():
+            webhook.save()
+            _record(webhook, actor, action)
+    except IntegrityError:
+        raise CampaignError(
+            _("The campaign already has a webhook with the name %(name)s. Choose another name.")
+            % {"name": webhook.name}
+        ) from None
     return webhook
 
 

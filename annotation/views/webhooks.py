@@ -29,8 +29,8 @@ from pooling.platform.requests import parse_row_id
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def page(request: SignedInRequest, slug: str) -> HttpResponse:
-    """List webhooks and messages. A POST creates, tests or deletes a webhook (action: create, test
-    or delete)."""
+    """List webhooks and messages. A POST acts on a webhook (action: create, test, secret or
+    delete)."""
     campaign = get_managed_campaign(request, slug)
     action = request.POST.get("action", "")
     form = WebhookForm(request.POST if action == "create" else None)
@@ -42,11 +42,14 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
             form.add_error(None, str(error))
         else:
             form = WebhookForm()
-    elif action in ("test", "delete"):
+    elif action in ("test", "secret", "delete"):
         webhook = get_object_or_404(
             campaign.webhooks.select_related("campaign"),
             pk=parse_row_id(request.POST.get("webhook")),
         )
+        if action == "secret":
+            made = webhooks.renew_secret(webhook, actor=request.user)
+    if action in ("test", "delete"):
         _act_on_webhook(request, webhook, action)
         return redirect("campaign-webhooks", slug)
     context = {

@@ -121,3 +121,15 @@ def test_a_webhook_of_another_campaign_is_not_found(campaign):
         )
         assert answer.status_code == 404
     assert Webhook.objects.count() == 1
+
+
+def test_a_new_secret_is_shown_once(campaign):
+    client, address = manager_of(campaign), f"/campaigns/{campaign.slug}/webhooks/"
+    client.post(address, fields())
+    old = Webhook.objects.get()
+    shown = client.post(address, {"action": "secret", "webhook": old.pk}).content.decode()
+    new = Webhook.objects.get()
+    assert new.secret != old.secret
+    assert new.secret in shown
+    assert new.secret not in client.get(address).content.decode()
+    assert campaign.audit.filter(action="changed a webhook").count() == 1

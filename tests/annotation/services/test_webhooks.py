@@ -234,9 +234,9 @@ def test_without_an_answer_the_error_is_stored(server):
 
 @pytest.mark.parametrize("networks", [[], ["10.0.0.0/8"]])
 def test_a_private_address_is_not_called_and_the_reason_is_stored(server, settings, networks):
-    settings.WEBHOOK_NETWORKS = networks
     campaign = make_campaign()
     add_webhook(campaign, server.url)
+    settings.WEBHOOK_NETWORKS = networks
     lifecycle.close_campaign(campaign)
     work()
     message = WebhookMessage.objects.get()
@@ -299,3 +299,28 @@ def test_a_campaign_has_a_maximum_of_webhooks(monkeypatch):
     add_webhook(campaign)
     with pytest.raises(CampaignError, match="maximum of 1"):
         add_webhook(campaign)
+
+
+def test_a_name_occurs_once_per_campaign():
+    campaign = make_campaign()
+    add_webhook(campaign)
+    with pytest.raises(CampaignError, match="already has a webhook with the name team"):
+        add_webhook(campaign)
+    add_webhook(make_campaign())
+    assert Webhook.objects.count() == 2
+
+
+def test_waiting_messages_go_to_a_changed_address_with_the_new_secret(server):
+    campaign = make_campaign()
+    webhook = add_webhook(campaign, "http://127.0.0.1:1/")
+    lifecycle.close_campaign(campaign)
+    work()
+    old = webhook.secret
+    webhooks.renew_secret(webhook, actor=None)
+    webhooks.update_webhook(webhook, {"url": server.url}, actor=None)
+    pass_time(RETRY_DELAYS[0])
+    work()
+    [got] = server.requests
+    signed = f"{got.headers['webhook-id']}.{got.headers['webhook-timestamp']}.".encode() + got.body
+    assert webhook.secret != old
+    assert got.headers["webhook-signature"] == openssl_signature(webhook.secret, signed)
