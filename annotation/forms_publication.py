@@ -3,8 +3,8 @@ annotation.core.publication."""
 
 from __future__ import annotations
 
-from dataclasses import Field, fields
-from typing import Any, NamedTuple
+from dataclasses import Field, dataclass, fields
+from typing import Any
 
 from django import forms
 from django.utils.translation import gettext as _
@@ -59,12 +59,17 @@ def _make_field(f: Field[Any]) -> forms.CharField:
     return forms.CharField(**about, widget=forms.TextInput(attrs=attributes))
 
 
-class FieldGroup(NamedTuple):
+@dataclass(frozen=True)
+class FieldGroup:
     """Fields under a heading. is_prose: whether all of them have several lines."""
 
     title: str
     fields: list[forms.BoundField]
     is_prose: bool
+
+    @property
+    def has_errors(self) -> bool:
+        return any(field.errors for field in self.fields)
 
 
 class PublicationForm(forms.Form):

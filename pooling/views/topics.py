@@ -28,6 +28,7 @@ UNDO_KEY = "topics_undo"
 """Session key of the decisions before the last one, for undo."""
 TOPIC_ORDER = (Length("topic_id"), "topic_id")
 """Natural order, with 2 before 10."""
+TOPICS_PER_PAGE = 25
 
 
 def topics_page(request: HttpRequest, collection: Collection, counts: dict[str, int]) -> ListPage:
@@ -50,6 +51,7 @@ def topics_page(request: HttpRequest, collection: Collection, counts: dict[str, 
             "state": ("removed_reason", "proposal", "position"),
         },
         choices=[RowFilter("show", _("Status"), states, topic_selectors.filter_by_state)],
+        per_page=TOPICS_PER_PAGE,
     )
 
 

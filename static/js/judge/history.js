@@ -14,6 +14,8 @@ function moment(iso) {
   });
 }
 
+/** Number of judgements loaded at once: on a phone, fewer fit on a page. */
+const PAGE_SIZE = matchMedia("(max-width: 48rem)").matches ? 15 : 50;
 const STATUS = {
   extra: [
     "warn",
@@ -156,7 +158,7 @@ export class History {
     let answer;
     try {
       answer = await this.api.get(
-        `history?limit=50${this.topic ? `&topic=${encodeURIComponent(this.topic.id)}` : ""}${this.last ? `&before=${this.last}` : ""}`,
+        `history?limit=${PAGE_SIZE}${this.topic ? `&topic=${encodeURIComponent(this.topic.id)}` : ""}${this.last ? `&before=${this.last}` : ""}`,
       );
     } catch (error) {
       this.box.replaceChildren(
@@ -180,7 +182,7 @@ export class History {
     for (const item of items) this.rows.append(this.#row(item));
     this.#sum(items);
     this.last = items[items.length - 1]?.judgement ?? this.last;
-    this.more.hidden = items.length < 50;
+    this.more.hidden = items.length < PAGE_SIZE;
     if (!this.rows.children.length)
       this.box.replaceChildren(
         make(

@@ -84,7 +84,7 @@ def test_topics_are_found_by_state_and_sorted_with_2_before_10(listed, collectio
         topic.topic_id for topic in listed.get(url, {"sort": "-id", "q": "flu"}).context["topics"]
     ]
     assert ids[:3] == ["118", "116", "114"]
-    assert len(ids) == 50
+    assert len(ids) == 25
 
 
 def test_the_last_decision_of_the_check_is_undone_and_proposals_are_found_by_reason(
