@@ -184,7 +184,7 @@ def bench_stopping(scale: float, quick: bool) -> dict[str, object]:
             make_pool_features(pool),
             make_top_k_matrix(pool),
             grades,
-            level=1,
+            min_relevant=1,
             rng=np.random.default_rng(0),
         )
         assert scores is not None

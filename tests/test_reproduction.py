@@ -224,7 +224,7 @@ def test_the_pairs_of_runs_whose_means_and_signed_ranks_differ_are_those_of_the_
     """A signed-rank test of search lengths, by random changes of signs, whose ranks favour the
     other run than the means do."""
     qrels = read_qrels(data_folder / "dl21-passage" / "qrels.nist.txt.gz", name="NIST")
-    evaluator = Evaluator(qrels, "RR@100", level=2)
+    evaluator = Evaluator(qrels, "RR@100", min_relevant=2)
     found, ranks = [], {}
     for path in sorted((data_folder / "dl21-passage" / "runs-judged53").glob("*.gz")):
         run = read_run(path)

@@ -150,7 +150,7 @@ def compute_ranking_effects(work: ClaimedJob) -> dict[str, Any]:
     if not disputes:
         return {}
     measure = parse_measure(campaign_measures(campaign)[0])
-    evaluator = Evaluator(qrels, [measure], level=campaign.min_relevant)
+    evaluator = Evaluator(qrels, [measure], min_relevant=campaign.min_relevant)
     packed = []
     for number, run in enumerate(campaign.collection.runs.order_by("tag")):
         work.progress(number, message=f"reading {run.tag}")
@@ -160,7 +160,7 @@ def compute_ranking_effects(work: ClaimedJob) -> dict[str, Any]:
         packed,
         [(row_of[one.key], one.others) for one in disputes],
         measure,
-        level=campaign.min_relevant,
+        min_relevant=campaign.min_relevant,
     )
     return {
         "measure": str(measure),

@@ -235,7 +235,7 @@ def _advise_ordered(campaign: Campaign, made: Labels, last: int | None) -> dict[
     answer = advise_ordered_pool(
         pairs,
         grades,
-        level=campaign.min_relevant,
+        min_relevant=campaign.min_relevant,
         cutoff=min(CUTOFF, pairs.depth),
         seed=campaign.seed,
         last=last,

@@ -69,7 +69,8 @@ def compute_means(
     """
     parsed = [parse_measure(name) for name in measures]
     evaluators = [
-        Evaluator(judged, parsed, level=level) for judged, level in zip(qrels, levels, strict=True)
+        Evaluator(judged, parsed, min_relevant=level)
+        for judged, level in zip(qrels, levels, strict=True)
     ]
     means = np.full((len(qrels), len(runs), len(parsed)), np.nan)
     for i, run in enumerate(runs):

@@ -301,7 +301,7 @@ def _answer_from_sample(
     values = np.stack(
         [
             estimates.estimate_topics(
-                pack_run(run, index), sample, [measure], level=campaign.min_relevant
+                pack_run(run, index), sample, [measure], min_relevant=campaign.min_relevant
             )[:, 0]
             for run in runs
         ],
@@ -342,7 +342,7 @@ def _answer_from_labels(
     measure: Measure,
 ) -> dict[str, Any]:
     qrels = made.qrels("graded")
-    evaluator = Evaluator(qrels, [measure], level=campaign.min_relevant)
+    evaluator = Evaluator(qrels, [measure], min_relevant=campaign.min_relevant)
     packed = [evaluator.pack(run) for run in runs]
     values = (
         np.stack([evaluator.evaluate_packed(one).values[:, 0] for one in packed], axis=1)
@@ -395,7 +395,7 @@ def min_gaining_grade(measure: Measure, level: int) -> int:
         "ERR",
         "infNDCG",
     )
-    return 1 if graded else level if measure.level is None else measure.level
+    return 1 if graded else level if measure.min_relevant is None else measure.min_relevant
 
 
 def add_score_bounds(
@@ -429,7 +429,7 @@ def add_score_bounds(
     # an unjudged document that is relevant adds to the number of relevant documents of every run
     together = merge_unjudged(list(tops.values()), measure.cutoff)
     for one, mine in zip(systems, together, strict=True):
-        bounds = compute_bounds(mine, measure, level=level, highest=highest)
+        bounds = compute_bounds(mine, measure, min_relevant=level, highest=highest)
         if len(bounds.low):
             one |= {
                 "least": math.fsum(bounds.low) / len(bounds.low),
@@ -513,7 +513,7 @@ def _run_means(
     judged = np.bincount(topics[qrels.grades >= 0], minlength=len(qrels.topics)) > 0
     n = int(judged.sum())
     return [
-        math.fsum(measure_topics(one, base, [measure], level=level)[judged, 0]) / n
+        math.fsum(measure_topics(one, base, [measure], min_relevant=level)[judged, 0]) / n
         if n
         else math.nan
         for one in packed

@@ -183,7 +183,7 @@ def submission_table(report: Report, work: ClaimedJob) -> str:
         rankings = load_rankings(run)
         scores = [
             evaluate(
-                rankings, qrels, [measure], level=int(options.get("min_relevant") or 1)
+                rankings, qrels, [measure], min_relevant=int(options.get("min_relevant") or 1)
             ).means()[0]
             for qrels in (public, private)
         ]

@@ -80,13 +80,13 @@ class Options(EvaluationOptions):
 @dataclass(frozen=True, eq=False)
 class Condition:
     """The basis of a ranking: qrels, measure and topics. topics: IDs, or None for all topics of the
-    qrels. level: minimum relevant grade, or None for that of the options."""
+    qrels. min_relevant: minimum relevant grade, or None for that of the options."""
 
     name: str
     measure: Measure
     qrels: QrelsColumns
     topics: Collection[str] | None = None
-    level: int | None = None
+    min_relevant: int | None = None
 
 
 def plan(
@@ -137,7 +137,7 @@ def plan(
                 if one.qrels is behind:
                     result[one.name]["labels"] = noise.of(
                         one.measure,
-                        options.min_relevant if one.level is None else one.level,
+                        options.min_relevant if one.min_relevant is None else one.min_relevant,
                         scored[one.name].topics,
                         list(shown),
                         labellings=options.label_trials,
@@ -169,7 +169,7 @@ def score_tables(
         one.name: Evaluator(
             one.qrels,
             [one.measure],
-            level=options.min_relevant if one.level is None else one.level,
+            min_relevant=options.min_relevant if one.min_relevant is None else one.min_relevant,
             missing_topics=options.missing_topics,
             only_with_relevant=options.only_with_relevant,
         )
@@ -199,7 +199,7 @@ class WrittenCondition(NamedTuple):
     measure: Measure
     qrels: str
     topics: str | None = None
-    level: int | None = None
+    min_relevant: int | None = None
 
 
 def parse_condition(text: str) -> WrittenCondition:
@@ -211,9 +211,13 @@ def parse_condition(text: str) -> WrittenCondition:
     measures = parse_measure_list(parts[0])
     if len(measures) != 1:
         raise ArgumentTypeError(f"{text!r} names {len(measures)} measures, expected one")
-    topics, level = [*parts[2:], "", ""][:2]
+    topics, min_relevant = [*parts[2:], "", ""][:2]
     return WrittenCondition(
-        name, measures[0], parts[1], topics or None, parse_positive(level) if level else None
+        name,
+        measures[0],
+        parts[1],
+        topics or None,
+        parse_positive(min_relevant) if min_relevant else None,
     )
 
 
@@ -282,7 +286,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
                     None
                     if one.topics is None
                     else self.topic_ids(one.topics, judged[one.qrels].topics),
-                    one.level,
+                    one.min_relevant,
                 )
                 for one in written
             ],

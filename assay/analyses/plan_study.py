@@ -134,7 +134,7 @@ def compute(
     evaluator = Evaluator(
         qrels,
         options.measures,
-        level=options.min_relevant,
+        min_relevant=options.min_relevant,
         missing_topics=options.missing_topics,
         only_with_relevant=options.only_with_relevant,
     )
@@ -165,7 +165,7 @@ def compute(
             qrels,
             runs,
             options.measures,
-            level=options.min_relevant,
+            min_relevant=options.min_relevant,
             source=source,
             warn=warn,
         )
@@ -223,7 +223,7 @@ def _add_depths(
         options.depths,
         counts,
         means,
-        level=options.min_relevant,
+        min_relevant=options.min_relevant,
         topics=needed,
         power=options.power,
         alpha=options.alpha,

@@ -65,7 +65,12 @@ def compute(
 
 
 def of_judge(
-    people: QrelsColumns, labels: QrelsColumns, name: str, level: int, highest: int, warn: Warn
+    people: QrelsColumns,
+    labels: QrelsColumns,
+    name: str,
+    min_relevant: int,
+    highest: int,
+    warn: Warn,
 ) -> Values:
     topic = np.repeat(np.arange(len(people.topics)), np.diff(people.offsets))
     rows = index_qrels(labels).find(TopicDocumentPairs(people.topics, topic, people.documents))
@@ -88,7 +93,7 @@ def of_judge(
         people.grades[both].astype(np.int64),
         grades[both].astype(np.int64),
         topic[both],
-        level=level,
+        min_relevant=min_relevant,
     )
     result = use._asdict() | {
         "interval": use.interval.bounds,

@@ -85,7 +85,7 @@ def plan(
         measures=tuple(options.measures),
         depth=options.depth,
         groups=None if group_of is None else group_of(collection.tags),
-        level=options.min_relevant,
+        min_relevant=options.min_relevant,
         missing_topics=options.missing_topics,
     )
     pieces = make_chunks(collection, request)
@@ -142,7 +142,7 @@ def score_as_unpooled(
         request.groups or [run.tag for run in runs],
         judged,
         cutoff=cutoff,
-        level=request.level,
+        min_relevant=request.min_relevant,
     )
     rows = {
         one.tag: {

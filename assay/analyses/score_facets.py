@@ -74,7 +74,7 @@ def compute(
         qrels,
         grades,
         persistence=options.persistence,
-        level=options.min_relevant,
+        min_relevant=options.min_relevant,
         threshold=options.min_facet,
         gains=options.gains,
     )

@@ -236,7 +236,7 @@ def world_of_runs(
         raise BadInput(
             f"{qrels.name}: no pair of the pool has a grade of at least {options.min_relevant}"
         )
-    return make_judged_pool(pool, grades, runs, level=options.min_relevant)
+    return make_judged_pool(pool, grades, runs, min_relevant=options.min_relevant)
 
 
 def summary(
@@ -254,7 +254,7 @@ def summary(
         "pairs": len(world),
         "topics": world.n_topics,
         "runs": len(world.tags),
-        "relevant": int((world.grades >= world.level).sum()),
+        "relevant": int((world.grades >= world.min_relevant).sum()),
         "simulations": len(simulations),
     }
     brought = [one for one, _ in simulations]

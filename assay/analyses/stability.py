@@ -255,7 +255,7 @@ def make_protocol(options: Options, seed: int) -> StabilityProtocol:
             overlaps=options.overlaps,
             pairs=options.pairs,
             threshold=options.min_tau,
-            level=options.min_relevant,
+            min_relevant=options.min_relevant,
             per_topic_quota=options.per_topic_quota,
             missing_topics=options.missing_topics,
             seed=seed,

@@ -100,7 +100,7 @@ def compute(
     result = advise_ordered_pool(
         pool,
         grades,
-        level=options.min_relevant,
+        min_relevant=options.min_relevant,
         cutoff=options.cutoff,
         seed=seed,
         last=options.last,

@@ -91,7 +91,7 @@ def compute(
     for measure in options.measures:
         if reason := no_bounds_reason(measure):
             raise BadInput(f"no score bounds of {measure}: {reason}")
-    measures, level = options.measures, options.min_relevant
+    measures, min_relevant = options.measures, options.min_relevant
     highest = options.max_grade or max(int(qrels.grades.max(initial=0)), 1)
     if highest < int(qrels.grades.max(initial=0)):
         raise BadInput(
@@ -100,14 +100,14 @@ def compute(
         )
     tops = read_topic_tops(run, qrels, required_depth(measures))
     cutoff = find_cutoff(measures)
-    result = list_unjudged(tops, cutoff) | compute_scores(tops, measures, level, highest)
+    result = list_unjudged(tops, cutoff) | compute_scores(tops, measures, min_relevant, highest)
     if before is not None:
         then = read_topic_tops(run, before, required_depth(measures))
         result["before"] = {
             "unjudged": list_unjudged(then, cutoff)["unjudged"]["total"]
-        } | compute_scores(then, measures, level, highest)
+        } | compute_scores(then, measures, min_relevant, highest)
     others = [one for one in pool if one.tag != run.tag]
-    result |= imputed_scores(qrels, tops, measures, others, group_of, level)
+    result |= imputed_scores(qrels, tops, measures, others, group_of, min_relevant)
     if rival is not None:
         result["against"] = {
             "run": rival.tag,
@@ -115,7 +115,7 @@ def compute(
                 tops,
                 read_topic_tops(rival, qrels, required_depth(measures)),
                 measures,
-                level,
+                min_relevant,
                 highest,
             ),
         }
@@ -149,7 +149,7 @@ def imputed_scores(
     measures: Sequence[Measure],
     runs: Sequence[RunColumns],
     group_of: GroupOf | None,
-    level: int,
+    min_relevant: int,
 ) -> Values:
     """Impute the score of each measure from documents found by only one run of the pool. None, with
     the reason, if that is not possible."""
@@ -180,23 +180,27 @@ def imputed_scores(
             depth = measure.cutoff or 10
             if depth not in worths:
                 worths[depth] = mean_grade_of_unique_documents(
-                    runs, owners, judged, depth=depth, level=level
+                    runs, owners, judged, depth=depth, min_relevant=min_relevant
                 )
             worth = worths[depth]
             values = (
                 imputed_ndcg(tops, worth, cutoff=depth)
                 if measure.family == "nDCG"
-                else imputed_precision(tops, worth, cutoff=depth, level=measure.level or level)
+                else imputed_precision(
+                    tops, worth, cutoff=depth, min_relevant=measure.min_relevant or min_relevant
+                )
             )
             filled[name] = mean_or_nan(values)
     return {"filled": filled} | ({"undefined": reasons} if reasons else {})
 
 
 def compute_scores(
-    tops: Sequence[TopicTop], measures: Sequence[Measure], level: int, highest: int
+    tops: Sequence[TopicTop], measures: Sequence[Measure], min_relevant: int, highest: int
 ) -> dict[str, Any]:
     """Return the score of each measure (with unjudged documents as not relevant) and its bounds."""
-    every = {str(measure): compute_ranges(tops, measure, level, highest) for measure in measures}
+    every = {
+        str(measure): compute_ranges(tops, measure, min_relevant, highest) for measure in measures
+    }
     return {
         "score": {name: mean_or_nan(bounds.zero) for name, bounds in every.items()},
         "bounds": {
@@ -240,7 +244,7 @@ def compute_differences(
     tops: Sequence[TopicTop],
     rival: Sequence[TopicTop],
     measures: Sequence[Measure],
-    level: int,
+    min_relevant: int,
     highest: int,
 ) -> dict[str, dict[str, Any]]:
     """Return the bounds of the run's differences to the rival over all possible grades of the
@@ -248,7 +252,9 @@ def compute_differences(
     bounds_of_measure = {}
     for measure in measures:
         try:
-            bounds = compute_difference_bounds(tops, rival, measure, level=level, highest=highest)
+            bounds = compute_difference_bounds(
+                tops, rival, measure, min_relevant=min_relevant, highest=highest
+            )
         except ValueError as error:
             raise BadInput(str(error)) from None
         low, high = mean_or_nan(bounds.low), mean_or_nan(bounds.high)
@@ -271,10 +277,10 @@ def write_top_up_pool(order: Sequence[UnjudgedDocument], out: IO[str]) -> None:
 
 
 def compute_ranges(
-    tops: Sequence[TopicTop], measure: Measure, level: int, highest: int
+    tops: Sequence[TopicTop], measure: Measure, min_relevant: int, highest: int
 ) -> ScoreBounds:
     try:
-        return compute_bounds(tops, measure, level=level, highest=highest)
+        return compute_bounds(tops, measure, min_relevant=min_relevant, highest=highest)
     except ValueError as error:
         raise BadInput(str(error)) from None
 

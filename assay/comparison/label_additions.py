@@ -36,17 +36,19 @@ def compare_added_labels(
     after: QrelsColumns,
     measures: Sequence[Measure],
     *,
-    level: int,
+    min_relevant: int,
     cutoff: int,
 ) -> list[SystemChange]:
     """Compare the systems under two qrels of the same topics, in the order of the runs.
 
-    level: minimum relevant grade. Unjudged documents count as not relevant.
+    min_relevant: minimum relevant grade. Unjudged documents count as not relevant.
     """
     tags: list[str] = []
     means: list[tuple[list[float], list[float]]] = []
     unjudged: list[tuple[int, int]] = []
-    first, second = (Evaluator(qrels, measures, level=level) for qrels in (before, after))
+    first, second = (
+        Evaluator(qrels, measures, min_relevant=min_relevant) for qrels in (before, after)
+    )
     for run in runs:
         tags.append(run.tag)
         means.append((first.evaluate(run).means().tolist(), second.evaluate(run).means().tolist()))

@@ -39,12 +39,12 @@ def compute_label_effects(
     alternatives: Sequence[tuple[int, Sequence[int]]],
     measure: Measure,
     *,
-    level: int,
+    min_relevant: int,
 ) -> list[LabelEffect]:
     """Return the effect of each label, all other labels unchanged.
 
     packed: the runs, packed with these qrels. alternatives: (row of the qrels, other grades) for
-    each label. level: minimum relevant grade. Means over the topics of the qrels are compared after
+    each label. min_relevant: minimum relevant grade. Means over the topics of the qrels are compared after
     rounding to 10 decimals, as in `assay.comparison.rankings`. A label without other grades has no
     effect.
     """
@@ -53,7 +53,8 @@ def compute_label_effects(
     owner = np.repeat(np.arange(len(alternatives)), [len(grades) for _, grades in alternatives])
     base = RecallBase(qrels.offsets, qrels.grades)
     scores = np.stack(
-        [measure_topics(one, base, [measure], level=level)[:, 0] for one in packed], axis=1
+        [measure_topics(one, base, [measure], min_relevant=min_relevant)[:, 0] for one in packed],
+        axis=1,
     )
     now = scores.mean(axis=0)
     topic = base.topic[row]
@@ -63,7 +64,7 @@ def compute_label_effects(
     for number in np.unique(batch):
         some = batch == number
         changed = _score_changed_topics(
-            qrels, packed, topic[some], row[some], grade[some], measure, level
+            qrels, packed, topic[some], row[some], grade[some], measure, min_relevant
         )
         means = now + (changed - scores[topic[some]]) / len(scores)
         for one, then in zip(owner[some].tolist(), means, strict=True):
@@ -78,7 +79,7 @@ def _score_changed_topics(
     row: NDArray[np.int64],
     grade: NDArray[np.int32],
     measure: Measure,
-    level: int,
+    min_relevant: int,
 ) -> NDArray[np.float64]:
     """Return the score of each run for copies of topics in which one row has another grade, of shape
     (n_copies, n_runs)."""
@@ -102,7 +103,7 @@ def _score_changed_topics(
             run.has_topic[topic],
             0,
         )
-        scores[:, number] = measure_topics(copies, base, [measure], level=level)[:, 0]
+        scores[:, number] = measure_topics(copies, base, [measure], min_relevant=min_relevant)[:, 0]
     return scores
 
 

@@ -34,13 +34,13 @@ CHUNK = 32
 @dataclass(frozen=True)
 class ReusabilityRequest:
     """Settings of a reusability analysis. depth: k of the pool. groups: the group of each run, in
-    the collection's order, or None if each run is its own group. level: minimum relevant grade.
+    the collection's order, or None if each run is its own group. min_relevant: minimum relevant grade.
     missing_topics: "zero" or "skip"."""
 
     measures: tuple[Measure, ...]
     depth: int = 10
     groups: tuple[str, ...] | None = None
-    level: int = 1
+    min_relevant: int = 1
     missing_topics: str = "zero"
 
     def units(self, collection: PackedCollection) -> list[str]:
@@ -129,7 +129,7 @@ def run_chunk(
     return compute_mean_scores(
         collection,
         evaluate_subcollections(
-            collection, request.measures, assessed=assessed, level=request.level
+            collection, request.measures, assessed=assessed, min_relevant=request.min_relevant
         ),
         missing_topics=request.missing_topics,
     )

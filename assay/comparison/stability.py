@@ -64,7 +64,7 @@ class StabilityProtocol:
     element: one of ELEMENTS, or of JOINT, which are two elements varied together but independently.
     overlaps: levels as fractions from 0 to 1. None means 5% to 100% in steps of 5%, and for topics
     every number of shared topics. pairs: number of pairs of sub-collections per level. threshold:
-    of the similarity. similarity: a key of SIMILARITIES. level: minimum relevant grade. per_topic_quota: halve the assessments of each topic
+    of the similarity. similarity: a key of SIMILARITIES. min_relevant: minimum relevant grade. per_topic_quota: halve the assessments of each topic
     separately. missing_topics: "zero" or "skip".
     """
 
@@ -73,7 +73,7 @@ class StabilityProtocol:
     overlaps: tuple[Fraction, ...] | None = None
     pairs: int = 50
     threshold: float = 0.9
-    level: int = 1
+    min_relevant: int = 1
     per_topic_quota: bool = False
     missing_topics: str = "zero"
     seed: int = 0
@@ -252,18 +252,26 @@ def _mean_scores(
         )
     if "topics" not in drawn:
         scores = evaluate_subcollections(
-            collection, protocol.measures, kept=kept, assessed=assessed, level=protocol.level
+            collection,
+            protocol.measures,
+            kept=kept,
+            assessed=assessed,
+            min_relevant=protocol.min_relevant,
         )
         return compute_mean_scores(collection, scores, missing_topics=protocol.missing_topics)
     topics = split_memberships(drawn["topics"]).T[:, None, :]  # samples x runs (or 1) x topics
     if protocol.missing_topics == "skip":
         topics = topics * collection.has
     if kept is None and assessed is None:
-        whole = evaluate_whole(collection, protocol.measures, level=protocol.level)
+        whole = evaluate_whole(collection, protocol.measures, min_relevant=protocol.min_relevant)
         sums = np.stack([(whole * counted).sum(axis=-1) for counted in topics], axis=-1)
     else:
         scores = evaluate_subcollections(
-            collection, protocol.measures, kept=kept, assessed=assessed, level=protocol.level
+            collection,
+            protocol.measures,
+            kept=kept,
+            assessed=assessed,
+            min_relevant=protocol.min_relevant,
         )
         sums = np.stack(
             [(scores[..., number] * counted).sum(axis=-1) for number, counted in enumerate(topics)],
@@ -277,7 +285,7 @@ def drawable_rows(collection: PackedCollection, protocol: StabilityProtocol) -> 
     """Return the rows of the qrels that are sampled: all, including negative grades, or for the
     element `positive` the relevant ones. The other rows always stay."""
     if protocol.element == "positive":
-        return np.flatnonzero(collection.grades >= protocol.level)
+        return np.flatnonzero(collection.grades >= protocol.min_relevant)
     return np.arange(len(collection.grades))
 
 

@@ -143,10 +143,10 @@ def add_later_judgements(qrels: QrelsColumns, later: Sequence[QrelsColumns]) -> 
     )
 
 
-def precision_bounds(tops: Sequence[TopicTop], *, cutoff: int, level: int) -> ScoreBounds:
+def precision_bounds(tops: Sequence[TopicTop], *, cutoff: int, min_relevant: int) -> ScoreBounds:
     relevant = np.array(
         [
-            sum(grade is not None and grade >= level for grade in top.grades[:cutoff])
+            sum(grade is not None and grade >= min_relevant for grade in top.grades[:cutoff])
             for top in tops
         ],
         np.float64,
@@ -158,7 +158,7 @@ def precision_bounds(tops: Sequence[TopicTop], *, cutoff: int, level: int) -> Sc
 
 
 def rbp_bounds(
-    tops: Sequence[TopicTop], *, persistence: float, level: int, cutoff: int | None = None
+    tops: Sequence[TopicTop], *, persistence: float, min_relevant: int, cutoff: int | None = None
 ) -> ScoreBounds:
     """Return bounds of rank-biased precision (Moffat and Zobel 2008) over the given ranks. The
     residual is that of the unjudged documents and, without a cutoff, of all ranks below the last.
@@ -170,7 +170,7 @@ def rbp_bounds(
         low[k] = sum(
             w
             for w, grade in zip(weights.tolist(), grades, strict=True)
-            if grade is not None and grade >= level
+            if grade is not None and grade >= min_relevant
         )
         residual = sum(
             w for w, grade in zip(weights.tolist(), grades, strict=True) if grade is None
@@ -328,10 +328,10 @@ def mean_grade_of_unique_documents(
     qrels: QrelsColumns,
     *,
     depth: int,
-    level: int,
+    min_relevant: int,
 ) -> UniqueDocumentGrades:
     """Count the judged documents that exactly one group of `runs` has in its top `depth`. groups:
-    of each run. level: minimum relevant grade."""
+    of each run. min_relevant: minimum relevant grade."""
     best: dict[tuple[str, bytes], tuple[int, set[str]]] = {}
     for run, group in zip(runs, groups, strict=True):
         for index, topic in enumerate(run.topics):
@@ -354,7 +354,7 @@ def mean_grade_of_unique_documents(
             if grade >= 0 and known is not None and len(known[1]) == 1:
                 band = 0 if known[0] <= 3 else 1
                 sums[band] += grade
-                relevant[band] += grade >= level
+                relevant[band] += grade >= min_relevant
                 numbers[band] += 1
     return UniqueDocumentGrades(
         (sums[0], sums[1]), (relevant[0], relevant[1]), (numbers[0], numbers[1])
@@ -377,12 +377,12 @@ def imputed_ndcg(tops: Sequence[TopicTop], worth: UniqueDocumentGrades, *, cutof
 
 
 def imputed_precision(
-    tops: Sequence[TopicTop], worth: UniqueDocumentGrades, *, cutoff: int, level: int
+    tops: Sequence[TopicTop], worth: UniqueDocumentGrades, *, cutoff: int, min_relevant: int
 ) -> Floats:
     return np.array(
         [
             sum(
-                worth.relevance_at(r) if grade is None else float(grade >= level)
+                worth.relevance_at(r) if grade is None else float(grade >= min_relevant)
                 for r, grade in enumerate(top.grades[:cutoff], start=1)
             )
             / cutoff

@@ -1,7 +1,7 @@
 """Leave each run out of the pool in turn, and compare its score bounds and imputed nDCG with its
 score under all judgements.
 
-    for scores in iterate_left_out_scores(runs, groups, qrels, cutoff=10, level=1): ...
+    for scores in iterate_left_out_scores(runs, groups, qrels, cutoff=10, min_relevant=1): ...
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def iterate_left_out_scores(
     qrels: QrelsColumns,
     *,
     cutoff: int,
-    level: int,
+    min_relevant: int,
 ) -> Iterator[LeftOutScores]:
     """Yield the scores of each run, by group name. Documents that only the left-out group has in
     its top `cutoff` lose their judgement. Other unjudged documents count as 0.
@@ -75,7 +75,7 @@ def iterate_left_out_scores(
             [groups[k] for k in others],
             reduced,
             depth=cutoff,
-            level=level,
+            min_relevant=min_relevant,
         )
         for k in own:
             whole = read_topic_tops(runs[k], qrels, cutoff)

@@ -1,7 +1,7 @@
 """Estimate how much human work an LLM judge's labels would save, from pairs that both have
 labelled.
 
-    use = compute_usefulness(people, llm, topic, level=level)
+    use = compute_usefulness(people, llm, topic, min_relevant=min_relevant)
 
 If both labels have correlation ρ, an estimate from n pairs judged by people and corrected by the
 LLM judge is as precise as one from n / (1 - ρ²) pairs judged by people alone, provided that pairs
@@ -45,10 +45,10 @@ class Usefulness(NamedTuple):
     topic_bias: float
 
 
-def compute_usefulness(people: Ints, llm: Ints, topic: Ints, *, level: int) -> Usefulness:
+def compute_usefulness(people: Ints, llm: Ints, topic: Ints, *, min_relevant: int) -> Usefulness:
     """Compute the usefulness. people, llm, topic: int64 (n_pairs), grades, and the pair's topic
     from 0."""
-    relevant, called = people >= level, llm >= level
+    relevant, called = people >= min_relevant, llm >= min_relevant
     joint = np.zeros((int(topic.max(initial=-1)) + 1, 2, 2))
     np.add.at(joint, (topic, relevant.astype(np.int64), called.astype(np.int64)), 1.0)
     joint = joint[joint.sum(axis=(1, 2)) > 0]

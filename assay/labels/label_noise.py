@@ -35,14 +35,14 @@ class NoisyLabels:
         runs: Sequence[RunColumns],
         measures: Sequence[Measure],
         *,
-        level: int = 1,
+        min_relevant: int = 1,
         min_judgements: int = 2,
     ) -> None:
         labels = majority(table, min_judgements=min_judgements)
         self.counts = table.counts[labels.labelled]
         self.qrels: QrelsColumns = labels.qrels("labels")
-        self.measures, self.level = list(measures), level
-        evaluator = Evaluator(self.qrels, self.measures, level=level)
+        self.measures, self.min_relevant = list(measures), min_relevant
+        evaluator = Evaluator(self.qrels, self.measures, min_relevant=min_relevant)
         self.packed = [evaluator.pack(run) for run in runs]
 
     def resample(
@@ -70,7 +70,10 @@ class NoisyLabels:
         if None."""
         base = RecallBase(self.qrels.offsets, self.qrels.grades if grades is None else grades)
         return np.stack(
-            [measure_topics(run, base, self.measures, level=self.level) for run in self.packed]
+            [
+                measure_topics(run, base, self.measures, min_relevant=self.min_relevant)
+                for run in self.packed
+            ]
         )
 
     def trials(

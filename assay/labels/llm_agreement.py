@@ -3,7 +3,7 @@ and how reliably both rank systems.
 
     joint = joint_between_people(counts, topic, n_topics)     two people on the same pairs
     joint = joint_with_llm(counts, llm, topic, n_topics)  a person and the LLM judge
-    kappas = compute_kappas(joint, level)                     with intervals over topics
+    kappas = compute_kappas(joint, min_relevant)                     with intervals over topics
     taus = compare_halves(people, llm, rng)               rankings by halves of the topics
 
 Each pair has the same weight, however many people judged it. Every two of its judgements (or every
@@ -71,9 +71,9 @@ def _sum_by_topic(values: Floats, topic: Ints, n_topics: int) -> Floats:
     return sums
 
 
-def binarise_joint(joint: Floats, level: int) -> Floats:
+def binarise_joint(joint: Floats, min_relevant: int) -> Floats:
     """Reduce joint counts (..., n_grades, n_grades) to (..., 2, 2): not relevant, relevant."""
-    low, high = slice(0, level), slice(level, None)
+    low, high = slice(0, min_relevant), slice(min_relevant, None)
     parts = [[joint[..., a, b].sum(axis=(-2, -1)) for b in (low, high)] for a in (low, high)]
     return np.stack([np.stack(row, axis=-1) for row in parts], axis=-2)
 
@@ -88,7 +88,7 @@ class KappaEstimate(NamedTuple):
         return [self.value, *self.interval.bounds]
 
 
-def compute_kappas(joint: Floats, level: int) -> dict[str, KappaEstimate]:
+def compute_kappas(joint: Floats, min_relevant: int) -> dict[str, KappaEstimate]:
     """Compute kappa, weighted_kappa (linear) and binary_kappa with 95% confidence intervals.
 
     The intervals are over topics with pairs, by the jackknife on Fisher's z, or have a reason why
@@ -98,7 +98,7 @@ def compute_kappas(joint: Floats, level: int) -> dict[str, KappaEstimate]:
     tables = {
         "kappa": (joint, False),
         "weighted_kappa": (joint, True),
-        "binary_kappa": (binarise_joint(joint, level), False),
+        "binary_kappa": (binarise_joint(joint, min_relevant), False),
     }
     kappa_by_name = {}
     for name, (table, weighted) in tables.items():

@@ -107,7 +107,7 @@ def evaluate_subcollections(
     *,
     kept: Flags | None = None,
     assessed: Flags | None = None,
-    level: int = 1,
+    min_relevant: int = 1,
 ) -> Scores:
     """Return the scores of all runs on all topics of all sub-collections: float64 (n_measures,
     n_runs, n_topics, n_samples).
@@ -118,7 +118,7 @@ def evaluate_subcollections(
     all. With neither, there is one sample, the whole collection.
 
     A topic without relevant documents, and a run without the topic, score 0, as in trec_eval -c.
-    level: the minimum relevant grade of measures that do not specify their own.
+    min_relevant: the minimum relevant grade of measures that do not specify their own.
     """
     given = kept if kept is not None else assessed
     n_samples = 1 if given is None else given.shape[1]
@@ -141,19 +141,21 @@ def evaluate_subcollections(
             assessed_here = None if assessed is None else assessed[collection.rows(number), columns]
             sampled = SampledTopic(topic, kept_here, assessed_here, width)
             for m, measure in enumerate(measures):
-                scores[m, :, number, columns] = score_topic(sampled, measure, level)
+                scores[m, :, number, columns] = score_topic(sampled, measure, min_relevant)
             sampled.forget()
     return scores
 
 
 def evaluate_whole(
-    collection: PackedCollection, measures: Sequence[Measure], *, level: int = 1
+    collection: PackedCollection, measures: Sequence[Measure], *, min_relevant: int = 1
 ) -> Scores:
     """Return the scores on the whole collection, computed once: float64 (n_measures, n_runs,
     n_topics)."""
-    key = (tuple(measures), level)
+    key = (tuple(measures), min_relevant)
     if key not in collection._whole:
-        collection._whole[key] = evaluate_subcollections(collection, measures, level=level)[..., 0]
+        collection._whole[key] = evaluate_subcollections(
+            collection, measures, min_relevant=min_relevant
+        )[..., 0]
     return collection._whole[key]
 
 

@@ -78,21 +78,21 @@ def evaluate(
     qrels: QrelsColumns,
     measures: Sequence[Measure] | str,
     *,
-    level: int = 1,
+    min_relevant: int = 1,
     missing_topics: str = "zero",
     only_with_relevant: bool = False,
 ) -> Evaluation:
     """Evaluate a run on each topic of the qrels. For several runs create one Evaluator, which
     prepares the qrels once.
 
-    level: minimum relevant grade. nDCG uses the grades themselves.
+    min_relevant: minimum relevant grade. nDCG uses the grades themselves.
     missing_topics: topics that the run lacks count as 0 ("zero") or are left out ("skip").
     only_with_relevant: leave out topics without a relevant document.
     """
     return Evaluator(
         qrels,
         measures,
-        level=level,
+        min_relevant=min_relevant,
         missing_topics=missing_topics,
         only_with_relevant=only_with_relevant,
     ).evaluate(run)
@@ -106,7 +106,7 @@ class Evaluator:
         qrels: QrelsColumns,
         measures: Sequence[Measure] | str,
         *,
-        level: int = 1,
+        min_relevant: int = 1,
         missing_topics: str = "zero",
         only_with_relevant: bool = False,
     ) -> None:
@@ -115,7 +115,7 @@ class Evaluator:
         self.qrels = qrels
         self.measures = parse_measures(measures) if isinstance(measures, str) else list(measures)
         refuse_estimates(self.measures)
-        self.level, self.only_with_relevant = level, only_with_relevant
+        self.min_relevant, self.only_with_relevant = min_relevant, only_with_relevant
         self.missing_topics = missing_topics
         self.base = RecallBase(qrels.offsets, qrels.grades)
 
@@ -131,8 +131,8 @@ class Evaluator:
 
     def evaluate_packed(self, packed: PackedRun) -> Evaluation:
         """Evaluate a run that `pack_run` has joined with these qrels."""
-        values = measure_topics(packed, self.base, self.measures, level=self.level)
-        with_relevant = self.base.n_relevant(self.level) > 0
+        values = measure_topics(packed, self.base, self.measures, min_relevant=self.min_relevant)
+        with_relevant = self.base.n_relevant(self.min_relevant) > 0
         if self.missing_topics == "skip":
             values[~packed.has_topic] = math.nan
         if self.only_with_relevant:
@@ -150,7 +150,7 @@ class Evaluator:
 
 
 def measure_topics(
-    packed: PackedRun, base: RecallBase, measures: Sequence[Measure], *, level: int = 1
+    packed: PackedRun, base: RecallBase, measures: Sequence[Measure], *, min_relevant: int = 1
 ) -> Floats:
     """Return float64 (n_topics, n_measures), every measure of every topic of the qrels, with 0 if
     the run does not have the topic.
@@ -164,7 +164,7 @@ def measure_topics(
     }
     values = np.empty((base.n_topics, len(measures)))
     for column, measure in enumerate(measures):
-        lowest = level if measure.level is None else measure.level
+        lowest = min_relevant if measure.min_relevant is None else measure.min_relevant
         own = {
             name: value
             for name, value in (("persistence", measure.persistence), ("highest", measure.highest))
@@ -195,13 +195,13 @@ class RecallBase:
         """Return int64 (n_topics), the number of judged documents."""
         return np.bincount(self.topic[self.grades >= 0], minlength=self.n_topics)
 
-    def n_relevant(self, level: int) -> Ints:
+    def n_relevant(self, min_relevant: int) -> Ints:
         """Return int64 (n_topics), the number of documents with at least this grade."""
-        if level not in self._relevant:
-            self._relevant[level] = np.bincount(
-                self.topic[self.grades >= level], minlength=self.n_topics
+        if min_relevant not in self._relevant:
+            self._relevant[min_relevant] = np.bincount(
+                self.topic[self.grades >= min_relevant], minlength=self.n_topics
             )
-        return self._relevant[level]
+        return self._relevant[min_relevant]
 
     def gains(self, topic: Ints, grade: NDArray[np.int32], exponential: bool) -> Floats:
         """Return the gain of each positive grade of these topics: the grade, or its value from
@@ -266,17 +266,17 @@ class JudgedRanking:
         )
         self._relevant: dict[int, tuple[Ints, Ints]] = {}
 
-    def relevant(self, level: int) -> tuple[Ints, Ints]:
+    def relevant(self, min_relevant: int) -> tuple[Ints, Ints]:
         """Return (topic, rank) of the documents with at least this grade."""
-        if level not in self._relevant:
-            chosen = self.grade >= level
-            self._relevant[level] = (self.topic[chosen], self.rank[chosen])
-        return self._relevant[level]
+        if min_relevant not in self._relevant:
+            chosen = self.grade >= min_relevant
+            self._relevant[min_relevant] = (self.topic[chosen], self.rank[chosen])
+        return self._relevant[min_relevant]
 
-    def n_relevant(self, level: int, cutoff: int | Ints) -> Ints:
+    def n_relevant(self, min_relevant: int, cutoff: int | Ints) -> Ints:
         """Return int64 (n_topics), the number of relevant documents down to this rank, which may
         differ by topic."""
-        topic, rank = self.relevant(level)
+        topic, rank = self.relevant(min_relevant)
         limit = cutoff if isinstance(cutoff, int) else cutoff[topic]
         return np.bincount(topic[rank <= limit], minlength=self.n_topics)
 
@@ -319,21 +319,23 @@ def ratio_or_zero(numerator: NDArray[np.generic], denominator: NDArray[np.generi
 
 
 def _average_precision(
-    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None
+    ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int | None
 ) -> Floats:
     """Return average precision: the mean over the topic's relevant documents of the precision at
     their ranks, with 0 for documents not retrieved down to the cutoff."""
-    topic, rank = ranking.relevant(level)
+    topic, rank = ranking.relevant(min_relevant)
     precision = rank_within_topic(topic) / rank
     if cutoff is not None:
         topic, precision = topic[rank <= cutoff], precision[rank <= cutoff]
-    return ratio_or_zero(sum_by_topic(topic, precision, base.n_topics), base.n_relevant(level))
+    return ratio_or_zero(
+        sum_by_topic(topic, precision, base.n_topics), base.n_relevant(min_relevant)
+    )
 
 
 def _dcg(
     ranking: JudgedRanking,
     base: RecallBase,
-    level: int,
+    min_relevant: int,
     cutoff: int | None,
     exponential: bool = False,
 ) -> Floats:
@@ -351,27 +353,27 @@ def _dcg(
 def _ndcg(
     ranking: JudgedRanking,
     base: RecallBase,
-    level: int,
+    min_relevant: int,
     cutoff: int | None,
     exponential: bool = False,
 ) -> Floats:
     """nDCG (Järvelin and Kekäläinen 2002) with the discount log2(rank + 1) at every rank and an
     ideal over all judged documents down to the cutoff."""
     return ratio_or_zero(
-        _dcg(ranking, base, level, cutoff, exponential), base.ideal_dcg(exponential, cutoff)
+        _dcg(ranking, base, min_relevant, cutoff, exponential), base.ideal_dcg(exponential, cutoff)
     )
 
 
 def _ndcg_exponential(
-    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None
+    ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int | None
 ) -> Floats:
-    return _ndcg(ranking, base, level, cutoff, exponential=True)
+    return _ndcg(ranking, base, min_relevant, cutoff, exponential=True)
 
 
 def _reciprocal_rank(
-    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None
+    ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int | None
 ) -> Floats:
-    topic, rank = ranking.relevant(level)
+    topic, rank = ranking.relevant(min_relevant)
     first = rank_within_topic(topic) == 1
     if cutoff is not None:
         first &= rank <= cutoff
@@ -390,7 +392,7 @@ def stopping_probability(grade: NDArray[np.integer[Any]], highest: int) -> Float
 def _expected_reciprocal_rank(
     ranking: JudgedRanking,
     base: RecallBase,
-    level: int,
+    min_relevant: int,
     cutoff: int | None,
     *,
     highest: int | None = None,
@@ -412,7 +414,7 @@ def _expected_reciprocal_rank(
 
 
 def _normalised_cumulative_gain(
-    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int
+    ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int
 ) -> Floats:
     """Undiscounted cumulative gain (Järvelin and Kekäläinen 2002): the gain of the first k
     documents divided by that of the topic's best k."""
@@ -424,25 +426,30 @@ def _normalised_cumulative_gain(
     )
 
 
-def _precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
+def _precision(ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int) -> Floats:
     """Precision, divided by the cutoff even if fewer documents are retrieved."""
-    return ranking.n_relevant(level, cutoff) / cutoff
+    return ranking.n_relevant(min_relevant, cutoff) / cutoff
 
 
-def _recall(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
-    return ratio_or_zero(ranking.n_relevant(level, cutoff), base.n_relevant(level))
+def _recall(ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int) -> Floats:
+    return ratio_or_zero(ranking.n_relevant(min_relevant, cutoff), base.n_relevant(min_relevant))
 
 
-def _r_precision(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None) -> Floats:
-    return ratio_or_zero(ranking.n_relevant(level, base.n_relevant(level)), base.n_relevant(level))
+def _r_precision(
+    ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: None
+) -> Floats:
+    return ratio_or_zero(
+        ranking.n_relevant(min_relevant, base.n_relevant(min_relevant)),
+        base.n_relevant(min_relevant),
+    )
 
 
-def _bpref(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None) -> Floats:
+def _bpref(ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: None) -> Floats:
     """Bpref (Buckley and Voorhees 2004) in trec_eval's variant: 1 - min(non-relevant above, R) /
     min(R, N)."""
-    n_relevant = base.n_relevant(level)
+    n_relevant = base.n_relevant(min_relevant)
     bound = np.minimum(n_relevant, base.n_judged - n_relevant)
-    chosen = ranking.grade >= level
+    chosen = ranking.grade >= min_relevant
     topic = ranking.topic[chosen]
     # judged documents above minus relevant ones above = non-relevant ones above
     above = rank_within_topic(ranking.topic)[chosen] - rank_within_topic(topic)
@@ -450,29 +457,38 @@ def _bpref(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None) -
     return ratio_or_zero(sum_by_topic(topic, 1 - penalty, base.n_topics), n_relevant)
 
 
-def _judged_share(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
+def _judged_share(
+    ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int
+) -> Floats:
     """Share of judged documents in the top k, or in the documents retrieved if fewer. 0 if none is
     retrieved."""
     n_judged = np.bincount(ranking.topic[ranking.rank <= cutoff], minlength=base.n_topics)
     return ratio_or_zero(n_judged, np.minimum(cutoff, ranking.retrieved))
 
 
-def _judged_by_cutoff(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
+def _judged_by_cutoff(
+    ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int
+) -> Floats:
     """Judged documents in the top k, divided by k, as in the scripts of TripJudge."""
     n_judged = np.bincount(ranking.topic[ranking.rank <= cutoff], minlength=base.n_topics)
     return np.asarray(n_judged / cutoff)
 
 
-def _success(ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int) -> Floats:
-    return (ranking.n_relevant(level, cutoff) > 0).astype(np.float64)
+def _success(ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int) -> Floats:
+    return (ranking.n_relevant(min_relevant, cutoff) > 0).astype(np.float64)
 
 
 def _rank_biased_precision(
-    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: int | None, *, persistence: float
+    ranking: JudgedRanking,
+    base: RecallBase,
+    min_relevant: int,
+    cutoff: int | None,
+    *,
+    persistence: float,
 ) -> Floats:
     """RBP (Moffat and Zobel 2008): (1 - p) Σ p^(r - 1) over the relevant documents. `score_bounds`
     has the bounds for unjudged documents."""
-    topic, rank = ranking.relevant(level)
+    topic, rank = ranking.relevant(min_relevant)
     if cutoff is not None:
         topic, rank = topic[rank <= cutoff], rank[rank <= cutoff]
     return (1 - persistence) * sum_by_topic(
@@ -485,7 +501,7 @@ COMPATIBILITY_DEPTH = 1000
 
 
 def _compatibility(
-    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None, *, persistence: float
+    ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: None, *, persistence: float
 ) -> Floats:
     """Compatibility (Clarke, Vtyurina and Smucker 2021): rank-biased overlap of the ranking and the
     ideal ranking that is most similar to it, divided by that of the ideal ranking with itself.
@@ -522,7 +538,7 @@ INFERRED_EPSILON = 1e-5
 
 
 def _inferred_average_precision(
-    ranking: JudgedRanking, base: RecallBase, level: int, cutoff: None
+    ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: None
 ) -> Floats:
     """infAP (Yilmaz and Aslam 2006) as in trec_eval: one random sample of the pool, in which a
     negative grade marks a pooled document that was not sampled.
@@ -533,16 +549,20 @@ def _inferred_average_precision(
     """
     grade, topic = ranking.pooled_grade, ranking.pooled_topic
     starts = np.searchsorted(topic, np.arange(base.n_topics))
-    hit = np.flatnonzero(grade >= level)
+    hit = np.flatnonzero(grade >= min_relevant)
     first = starts[topic[hit]]
 
     def above(mark: NDArray[np.bool_]) -> Floats:
         cumulated = np.concatenate(([0], np.cumsum(mark)))
         return (cumulated[hit] - cumulated[first]).astype(np.float64)
 
-    share = (above(grade >= level) + INFERRED_EPSILON) / (above(grade >= 0) + 2 * INFERRED_EPSILON)
+    share = (above(grade >= min_relevant) + INFERRED_EPSILON) / (
+        above(grade >= 0) + 2 * INFERRED_EPSILON
+    )
     precision = (1 + (hit - first) * share) / ranking.pooled_rank[hit]
-    return ratio_or_zero(sum_by_topic(topic[hit], precision, base.n_topics), base.n_relevant(level))
+    return ratio_or_zero(
+        sum_by_topic(topic[hit], precision, base.n_topics), base.n_relevant(min_relevant)
+    )
 
 
 FORMULAS: dict[str, Callable[..., Floats]] = {
@@ -577,12 +597,12 @@ def _evaluate_custom(
     function: Callable[..., float],
     ranking: JudgedRanking,
     base: RecallBase,
-    level: int,
+    min_relevant: int,
     cutoff: int | None,
 ) -> Floats:
     """Evaluate a measure added by `measures.define`, topic by topic. Raises ValueError if its
     result is not a finite number."""
-    options = {"level": level} if FAMILIES[family].uses_level else {}
+    options = {"level": min_relevant} if FAMILIES[family].uses_min_relevant else {}
     values = np.zeros(base.n_topics)
     for topic in np.flatnonzero(ranking.retrieved).tolist():
         run = np.full(ranking.retrieved[topic], UNJUDGED, dtype=np.int64)

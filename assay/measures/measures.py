@@ -22,14 +22,14 @@ from typing import Any, NamedTuple
 class MeasureFamily(NamedTuple):
     """A family of measures.
 
-    cutoff: "none", "optional" or "required". uses_level: binary, so that the minimum relevant grade
+    cutoff: "none", "optional" or "required". uses_min_relevant: binary, so that the minimum relevant grade
     matters. sampled: an estimate from a pool of which a random sample is judged (`estimates`), not
     a value under qrels. divisible: also computed on sub-collections (`on_subcollections`).
     function: the function of a measure added by `define`, None for those of `evaluation`.
     """
 
     cutoff: str
-    uses_level: bool
+    uses_min_relevant: bool
     title: str
     sampled: bool = False
     divisible: bool = True
@@ -132,7 +132,7 @@ class Measure:
     """A measure. `str()` returns its name, which `parse_measure` reads.
 
     cutoff: number of ranks that count, or None for all. condensed: unjudged documents are removed
-    from the ranking before the cutoff (Sakai 2007), while the recall base stays the same. level:
+    from the ranking before the cutoff (Sakai 2007), while the recall base stays the same. min_relevant:
     minimum relevant grade, or None for that of the evaluation. persistence: of rank-biased
     precision, the probability of continuing to the next rank, or None for other measures. highest:
     of expected reciprocal rank, the highest grade of the scale, or None for the highest grade of
@@ -142,13 +142,13 @@ class Measure:
     family: str
     cutoff: int | None = None
     condensed: bool = False
-    level: int | None = None
+    min_relevant: int | None = None
     persistence: float | None = None
     highest: int | None = None
 
     def __str__(self) -> str:
         options = [f"{Decimal(repr(self.persistence)):f}"] if self.persistence is not None else []
-        options += [f"rel={self.level}"] if self.level is not None else []
+        options += [f"rel={self.min_relevant}"] if self.min_relevant is not None else []
         options += [f"max_rel={self.highest}"] if self.highest is not None else []
         between = f"({','.join(options)})" if options else ""
         return (
@@ -192,7 +192,7 @@ def parse_measure(name: object) -> Measure:
         raise UnknownMeasure(f"the cutoff of {name!r} is 0, but ranks start at 1")
     if family in DEFAULT_PERSISTENCE and measure.persistence is None:
         usual = DEFAULT_PERSISTENCE[family]
-        if family == "RBP" and measure.level is None:
+        if family == "RBP" and measure.min_relevant is None:
             raise UnknownMeasure(
                 f"{name!r} needs a persistence between 0 and 1, for example RBP({usual})"
             )
@@ -238,7 +238,7 @@ def load_entry_points() -> None:
 
 
 def split_condition(text: str) -> tuple[str, str]:
-    """Split NAME=MEASURE,... into (name, rest). The name may contain a measure with its level, such
+    """Split NAME=MEASURE,... into (name, rest). The name may contain a measure with its minimum grade, such
     as `RR(rel=2)@10 NIST`, because text in parentheses does not end it."""
     split = re.match(r"((?:[^=(]|\([^()]*\))*)=", text)
     name, _, rest = text.partition("=") if split is None else (split[1], "=", text[split.end() :])
@@ -320,8 +320,8 @@ def _apply_option(measure: Measure, option: str, name: str) -> Measure:
     value = value.strip("'\"")
     family = measure.family
     is_grade = value.isdecimal() and int(value) >= 1
-    if key == "rel" and is_grade and FAMILIES[family].uses_level:
-        return replace(measure, level=int(value))
+    if key == "rel" and is_grade and FAMILIES[family].uses_min_relevant:
+        return replace(measure, min_relevant=int(value))
     if key == "judged_only" and value in ("True", "False"):
         return replace(measure, condensed=value == "True")
     if key in ("", "p") and family in DEFAULT_PERSISTENCE and re.fullmatch(r"0?\.\d+", value):

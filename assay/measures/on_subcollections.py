@@ -287,9 +287,9 @@ def sum_over_ranks(counts: Counts | Flags) -> NDArray[np.uint32]:
     return np.add.reduce(counts, axis=0, dtype=np.uint32)
 
 
-def score_topic(sampled: SampledTopic, measure: Measure, level: int) -> Floats:
+def score_topic(sampled: SampledTopic, measure: Measure, min_relevant: int) -> Floats:
     """Return one measure of every run in every sub-collection: float64 (n_runs, n_samples)."""
-    lowest = level if measure.level is None else measure.level
+    lowest = min_relevant if measure.min_relevant is None else measure.min_relevant
     own = {
         name: value
         for name, value in (("persistence", measure.persistence), ("highest", measure.highest))

@@ -81,7 +81,7 @@ def evaluate_cut_pools(
     measures: Sequence[Measure],
     depths: Sequence[int],
     *,
-    level: int = 1,
+    min_relevant: int = 1,
 ) -> list[CutPool]:
     """Return the pools of these runs, one per depth, in the given order. Raises ValueError for a
     depth below 1 and for measures for which a grade of -1 means "not sampled"."""
@@ -91,13 +91,15 @@ def evaluate_cut_pools(
         raise ValueError(
             f"{', '.join(inferred)} counts unjudged documents as not drawn, so it cannot be computed for a shallower pool"
         )
-    evaluator = Evaluator(qrels, measures, level=level)
+    evaluator = Evaluator(qrels, measures, min_relevant=min_relevant)
     packed = [evaluator.pack(run) for run in runs]
     best = compute_best_ranks(packed, len(qrels.grades))
     cuts = []
     for depth, pairs in zip(depths, count_pool_sizes(runs, qrels.topics, depths), strict=True):
         grades = np.where(best <= depth, qrels.grades, -1).astype(qrels.grades.dtype)
         base = RecallBase(qrels.offsets, grades)
-        values = np.stack([measure_topics(run, base, measures, level=level) for run in packed])
+        values = np.stack(
+            [measure_topics(run, base, measures, min_relevant=min_relevant) for run in packed]
+        )
         cuts.append(CutPool(depth, pairs, base.n_judged, values))
     return cuts

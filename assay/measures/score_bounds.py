@@ -1,6 +1,6 @@
 """Bounds of a score over all possible grades of a run's unjudged documents.
 
-    compute_bounds(tops, measure, level=..., highest=...) -> ScoreBounds
+    compute_bounds(tops, measure, min_relevant=..., highest=...) -> ScoreBounds
     compute_difference_bounds(tops, rival, measure, ...) -> ScoreBounds
     required_depth(measures) -> int | None      ranks of the run that are read, None for all
 
@@ -74,27 +74,27 @@ def required_depth(measures: Sequence[Measure]) -> int | None:
 
 
 def compute_bounds(
-    tops: Sequence[TopicTop], measure: Measure, *, level: int, highest: int
+    tops: Sequence[TopicTop], measure: Measure, *, min_relevant: int, highest: int
 ) -> ScoreBounds:
     """Return the score bounds of each topic.
 
-    level: minimum relevant grade of measures that do not state one. highest: highest possible grade
+    min_relevant: minimum relevant grade of measures that do not state one. highest: highest possible grade
     of an unjudged document. Raises ValueError for measures without bounds (`no_bounds_reason`), and
     if nDCG would need too many grade assignments of a topic's unjudged documents.
     """
     if reason := no_bounds_reason(measure):
         raise ValueError(f"no score bounds of {measure}: {reason}")
-    lowest = measure.level or level
+    lowest = measure.min_relevant or min_relevant
     if measure.family in ("nDCG", "nDCG-exp"):
         check_combinations(tops, measure, highest)
         return ndcg_bounds(
             tops, cutoff=measure.cutoff, highest=highest, exponential=measure.family == "nDCG-exp"
         )
     if measure.family == "P":
-        return precision_bounds(tops, cutoff=measure.cutoff or 0, level=lowest)
+        return precision_bounds(tops, cutoff=measure.cutoff or 0, min_relevant=lowest)
     if measure.family == "RBP":
         return rbp_bounds(
-            tops, persistence=measure.persistence or 0.0, level=lowest, cutoff=measure.cutoff
+            tops, persistence=measure.persistence or 0.0, min_relevant=lowest, cutoff=measure.cutoff
         )
     if measure.family == "ERR" and measure.highest is None:
         ends = _err_bounds(tops, measure, highest)
@@ -118,7 +118,7 @@ def compute_difference_bounds(
     rival: Sequence[TopicTop],
     measure: Measure,
     *,
-    level: int,
+    min_relevant: int,
     highest: int,
 ) -> ScoreBounds:
     """Return the bounds of the run's score minus the rival's, per topic, over the unjudged
@@ -145,7 +145,7 @@ def compute_difference_bounds(
         )
         return ScoreBounds(low, zero, high)
     own, other = (
-        compute_bounds(side, measure, level=level, highest=highest)
+        compute_bounds(side, measure, min_relevant=min_relevant, highest=highest)
         for side in merge_unjudged([tops, rival], measure.cutoff)
     )
     return ScoreBounds(own.low - other.high, own.zero - other.zero, own.high - other.low)

@@ -46,7 +46,7 @@ def align_facet(
 class FacetEvaluator:
     """Qrels and the aligned grades of a second facet, prepared for scoring runs.
 
-    facet: int32 (n_rows of qrels). persistence: of RBP. level: minimum relevant grade. threshold:
+    facet: int32 (n_rows of qrels). persistence: of RBP. min_relevant: minimum relevant grade. threshold:
     minimum grade of the facet that counts in uRBP. gains: gain of each grade of the facet from 0 in
     uRBPgr; higher grades gain as the last one.
     """
@@ -57,13 +57,13 @@ class FacetEvaluator:
         facet: NDArray[np.int32],
         *,
         persistence: float,
-        level: int,
+        min_relevant: int,
         threshold: int,
         gains: Sequence[float],
     ) -> None:
         self.index, self.persistence = index_qrels(qrels), persistence
         self.n_topics = RecallBase(qrels.offsets, qrels.grades).n_topics
-        relevant = (qrels.grades >= level).astype(np.float64)
+        relevant = (qrels.grades >= min_relevant).astype(np.float64)
         graded = np.asarray(gains)[np.clip(facet, 0, len(gains) - 1)]
         graded[facet < 0] = 0.0
         self.values = np.column_stack(

@@ -131,9 +131,9 @@ class JudgedSample:
         )
         return counts.astype(np.float64, copy=False).reshape(len(self.topics), highest + 1)
 
-    def n_relevant(self, level: int) -> Floats:
+    def n_relevant(self, min_relevant: int) -> Floats:
         """Return float64 (n_topics), the estimated number of relevant documents."""
-        chosen = self.grades >= level
+        chosen = self.grades >= min_relevant
         return sum_by_topic(self.topic[chosen], self.weight[chosen], len(self.topics))
 
     def judged_per_topic(self) -> float:
@@ -162,29 +162,29 @@ def make_sample(prel: SampledQrels) -> JudgedSample:
 
 
 def estimate_topics(
-    packed: PackedRun, sample: JudgedSample, measures: Sequence[Measure], *, level: int = 1
+    packed: PackedRun, sample: JudgedSample, measures: Sequence[Measure], *, min_relevant: int = 1
 ) -> Floats:
     """Estimate measures of a run for each topic. Returns float64 (n_topics, n_measures), with 0 for
     a topic that the run does not have or in which nothing relevant was found.
 
-    level: minimum relevant grade of measures that do not state one.
+    min_relevant: minimum relevant grade of measures that do not state one.
     """
     values = np.empty((len(sample.topics), len(measures)))
     for column, measure in enumerate(measures):
-        lowest = level if measure.level is None else measure.level
+        lowest = min_relevant if measure.min_relevant is None else measure.min_relevant
         values[:, column] = ESTIMATES[measure.family](packed, sample, lowest, measure.cutoff)
     return values
 
 
-def _precision(packed: PackedRun, sample: JudgedSample, level: int, cutoff: int) -> Floats:
-    chosen = (sample.grades[packed.row] >= level) & (packed.rank <= cutoff)
+def _precision(packed: PackedRun, sample: JudgedSample, min_relevant: int, cutoff: int) -> Floats:
+    chosen = (sample.grades[packed.row] >= min_relevant) & (packed.rank <= cutoff)
     return (
         sum_by_topic(packed.topic[chosen], sample.weight[packed.row[chosen]], len(sample.topics))
         / cutoff
     )
 
 
-def _dcg(packed: PackedRun, sample: JudgedSample, level: int, cutoff: int) -> Floats:
+def _dcg(packed: PackedRun, sample: JudgedSample, min_relevant: int, cutoff: int) -> Floats:
     chosen = (sample.grades[packed.row] > 0) & (packed.rank <= cutoff)
     row, rank = packed.row[chosen], packed.rank[chosen]
     return sum_by_topic(
@@ -194,9 +194,9 @@ def _dcg(packed: PackedRun, sample: JudgedSample, level: int, cutoff: int) -> Fl
     )
 
 
-def _ndcg(packed: PackedRun, sample: JudgedSample, level: int, cutoff: int) -> Floats:
+def _ndcg(packed: PackedRun, sample: JudgedSample, min_relevant: int, cutoff: int) -> Floats:
     return ratio_or_zero(
-        _dcg(packed, sample, level, cutoff),
+        _dcg(packed, sample, min_relevant, cutoff),
         sample.ideal("fractional", cutoff, fractional_ideal_dcg),
     )
 
@@ -238,7 +238,7 @@ class RankedAbove:
 
 
 def _count_above(
-    packed: PackedRun, sample: JudgedSample, level: int, deepest: int | None
+    packed: PackedRun, sample: JudgedSample, min_relevant: int, deepest: int | None
 ) -> RankedAbove:
     number, n_local = sample.local
     grade = sample.grades[packed.row]
@@ -247,10 +247,10 @@ def _count_above(
     local = number[packed.row]
     marks[0, place, local] = 1
     marks[1, place, local] = grade >= 0
-    marks[2, place, local] = grade >= level
+    marks[2, place, local] = grade >= min_relevant
     before = np.concatenate([np.zeros((3, 1, n_local)), np.cumsum(marks, axis=1)], axis=1)[:, :-1]
     starts = np.searchsorted(packed.topic, np.arange(len(sample.topics)))
-    hit = np.flatnonzero((grade >= level) & (packed.rank <= (deepest or math.inf)))
+    hit = np.flatnonzero((grade >= min_relevant) & (packed.rank <= (deepest or math.inf)))
     counts = (
         before[:, hit] - before[:, np.minimum(starts[packed.topic[hit]], max(len(place) - 1, 0))]
     )
@@ -258,15 +258,15 @@ def _count_above(
 
 
 def _extended_inferred_ap(
-    packed: PackedRun, sample: JudgedSample, level: int, cutoff: None
+    packed: PackedRun, sample: JudgedSample, min_relevant: int, cutoff: None
 ) -> Floats:
     """xinfAP (Yilmaz, Kanoulas and Aslam 2008): mean expected precision at the relevant documents,
     with the pairs above each estimated by stratum."""
-    above = _count_above(packed, sample, level, MAX_RANK)
+    above = _count_above(packed, sample, min_relevant, MAX_RANK)
     row, rank = packed.row[above.hit], packed.rank[above.hit]
     share = (above.relevant + EPSILON) / (above.judged + 3 * EPSILON)
     precision = (1 + (above.pooled * share).sum(axis=1)) / rank
-    n_relevant = sample.n_relevant(level)
+    n_relevant = sample.n_relevant(min_relevant)
     precisions = sum_by_topic(
         packed.topic[above.hit], sample.weight[row] * precision, len(sample.topics)
     )
@@ -274,10 +274,12 @@ def _extended_inferred_ap(
     return ratio_or_zero(precisions, np.minimum(n_relevant, MAX_RANK))
 
 
-def _expanded_ap(packed: PackedRun, sample: JudgedSample, level: int, cutoff: None) -> Floats:
+def _expanded_ap(
+    packed: PackedRun, sample: JudgedSample, min_relevant: int, cutoff: None
+) -> Floats:
     """HT-AP (after Aslam and Pavlu 2007): sums over pairs of relevant documents, each weighted by
     the probability that both were sampled."""
-    above = _count_above(packed, sample, level, None)
+    above = _count_above(packed, sample, min_relevant, None)
     row, rank = packed.row[above.hit], packed.rank[above.hit]
     number, n_local = sample.local
     weights = np.zeros((len(sample.topics), n_local))
@@ -293,11 +295,11 @@ def _expanded_ap(packed: PackedRun, sample: JudgedSample, level: int, cutoff: No
         sample.weight[row] * (1 + relevant_above) / rank,
         len(sample.topics),
     )
-    return ratio_or_zero(precisions, sample.n_relevant(level))
+    return ratio_or_zero(precisions, sample.n_relevant(min_relevant))
 
 
 def _inferred_ndcg(
-    packed: PackedRun, sample: JudgedSample, level: int, cutoff: int | None
+    packed: PackedRun, sample: JudgedSample, min_relevant: int, cutoff: int | None
 ) -> Floats:
     """infNDCG as in sample_eval: number of the run's pooled documents in a stratum times the mean
     gain of those that are judged."""

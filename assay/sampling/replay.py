@@ -1,8 +1,8 @@
 """A completely judged pool that can be judged again in another order or in part, for `simulate
 campaign`.
 
-    world = make_judged_pool(pool, grades, runs, level=level)
-    seen = errors.apply(world.grades[rows], level, rng)    labels by fallible annotators
+    world = make_judged_pool(pool, grades, runs, min_relevant=min_relevant)
+    seen = errors.apply(world.grades[rows], min_relevant, rng)    labels by fallible annotators
     resampled = world.for_topics(np.array([0, 0, 2]))       topics with repetition, as new topics
 
 Rows are pairs, sorted by topic and document. A topic that `for_topics` draws twice becomes two
@@ -41,15 +41,15 @@ class AnnotatorErrors:
     judgements: int = 1
 
     def apply(
-        self, grades: NDArray[np.integer], level: int, rng: np.random.Generator
+        self, grades: NDArray[np.integer], min_relevant: int, rng: np.random.Generator
     ) -> NDArray[np.int32]:
         """Return the grades as labelled. A pair wrongly labelled relevant gets the minimum relevant
         grade, a missed one grade 0."""
-        relevant = grades >= level
+        relevant = grades >= min_relevant
         chance = np.where(relevant, self.sensitivity, 1 - self.specificity)
         votes = rng.binomial(self.judgements, chance)
         said = 2 * votes > self.judgements
-        return np.where(said == relevant, grades, np.where(said, level, 0)).astype(np.int32)
+        return np.where(said == relevant, grades, np.where(said, min_relevant, 0)).astype(np.int32)
 
 
 PERFECT_ANNOTATORS = AnnotatorErrors()
@@ -69,7 +69,7 @@ class JudgedPool:
     offsets: Ints
     packed: list[PackedRun]
     service: Ints
-    level: int
+    min_relevant: int
 
     def __len__(self) -> int:
         return len(self.grades)
@@ -87,7 +87,10 @@ class JudgedPool:
         a negative grade are unjudged and so not relevant."""
         base = RecallBase(self.offsets, grades)
         return np.array(
-            [measure_topics(packed, base, measures, level=self.level) for packed in self.packed]
+            [
+                measure_topics(packed, base, measures, min_relevant=self.min_relevant)
+                for packed in self.packed
+            ]
         )
 
     @cached_property
@@ -110,7 +113,12 @@ class JudgedPool:
         place = np.empty(len(self), np.int64)
         place[self.service] = np.arange(len(self))
         return JudgedPool(
-            pool, self.grades[rows], offsets, packed, np.lexsort((topic, place[rows])), self.level
+            pool,
+            self.grades[rows],
+            offsets,
+            packed,
+            np.lexsort((topic, place[rows])),
+            self.min_relevant,
         )
 
 
@@ -137,7 +145,7 @@ def _select_packed_topics(packed: PackedRun, chosen: Ints, shift: Ints) -> Packe
 
 
 def make_judged_pool(
-    pool: PooledPairs, grades: NDArray[np.integer], runs: Sequence[RunColumns], *, level: int
+    pool: PooledPairs, grades: NDArray[np.integer], runs: Sequence[RunColumns], *, min_relevant: int
 ) -> JudgedPool:
     """Create from a pool with every pair judged and its rows in the order of judging by rank. runs:
     those of the pool, in the order of its tags."""
@@ -151,7 +159,7 @@ def make_judged_pool(
     service = np.empty(len(rows), np.int64)
     service[rows] = np.arange(len(rows))
     return JudgedPool(
-        arranged, own, offsets, [pack_run(run, index) for run in runs], service, level
+        arranged, own, offsets, [pack_run(run, index) for run in runs], service, min_relevant
     )
 
 
@@ -195,4 +203,4 @@ def select_part(world: JudgedPool, topics: Ints, runs: Ints) -> JudgedPool:
     offsets = np.concatenate(
         ([0], np.cumsum(np.bincount(pool.topic, minlength=len(topics))))
     ).astype(np.int64)
-    return JudgedPool(pool, world.grades[kept], offsets, packed, service, world.level)
+    return JudgedPool(pool, world.grades[kept], offsets, packed, service, world.min_relevant)

@@ -100,13 +100,13 @@ def iterate_batches(
             goal=GOALS[plan.order],
         )
         yield ReplayedBatch(batch.rows, batch.audit, batch.n_left)
-        handed[batch.rows], labels[batch.rows] = True, seen[batch.rows] >= world.level
+        handed[batch.rows], labels[batch.rows] = True, seen[batch.rows] >= world.min_relevant
         stage += 1
 
 
 def replay_ordered(world: JudgedPool, plan: OrderedReplay, seed: int) -> list[InterimResult]:
     """Replay a campaign and return its state at each budget."""
-    seen = plan.errors.apply(world.grades, world.level, np.random.default_rng([seed, 1]))
+    seen = plan.errors.apply(world.grades, world.min_relevant, np.random.default_rng([seed, 1]))
     whole = world.scores(world.grades, plan.measures).mean(axis=1)
     known = np.full(len(world), -1, np.int32)
     wanted = [round(budget * len(world)) for budget in plan.budgets]
@@ -117,7 +117,7 @@ def replay_ordered(world: JudgedPool, plan: OrderedReplay, seed: int) -> list[In
             rows = batch.rows[: wanted[len(looks)] - n_handed]
             until = known.copy()
             until[rows] = seen[rows]
-            n_relevant = int((seen[rows] >= world.level).sum())
+            n_relevant = int((seen[rows] >= world.min_relevant).sum())
             looks.append(
                 _interim_result(
                     world,
@@ -132,9 +132,9 @@ def replay_ordered(world: JudgedPool, plan: OrderedReplay, seed: int) -> list[In
         known[batch.rows] = seen[batch.rows]
         n_handed += len(batch.rows)
         drawn = batch.rows[batch.audit]
-        n_relevant = int((seen[batch.rows] >= world.level).sum())
+        n_relevant = int((seen[batch.rows] >= world.min_relevant).sum())
         audited = ReplayedAudit(
-            batch.n_left, int((seen[drawn] >= world.level).sum()), len(drawn), n_relevant
+            batch.n_left, int((seen[drawn] >= world.min_relevant).sum()), len(drawn), n_relevant
         )
     return looks
 
@@ -158,7 +158,7 @@ def _interim_result(
     known: NDArray[np.int32],
     audited: ReplayedAudit,
 ) -> InterimResult:
-    handed, relevant = known >= 0, world.grades >= world.level
+    handed, relevant = known >= 0, world.grades >= world.min_relevant
     means = world.scores(known, plan.measures).mean(axis=1)
     tau = {str(m): tau_b(whole[:, k], means[:, k]) for k, m in enumerate(plan.measures)}
     rmse = {
@@ -196,7 +196,7 @@ class OrderedStop(NamedTuple):
 def replay_until_stop(world: JudgedPool, plan: OrderedReplay, seed: int) -> OrderedStop:
     """Replay until the first interim check (at the plan's budgets) at which every pair of the best
     five systems is decided or equal."""
-    seen = plan.errors.apply(world.grades, world.level, np.random.default_rng([seed, 1]))
+    seen = plan.errors.apply(world.grades, world.min_relevant, np.random.default_rng([seed, 1]))
     features, tops = make_pool_features(world.pool), make_top_k_matrix(world.pool)
     truth = tops.ndcg(world.grades[:, None].astype(np.float64))[:, 0]
     order = np.concatenate(
@@ -214,7 +214,11 @@ def replay_until_stop(world: JudgedPool, plan: OrderedReplay, seed: int) -> Orde
         known = np.full(len(world), -1, np.int32)
         known[rows] = seen[rows]
         completed = simulate_scores(
-            features, tops, known, level=world.level, rng=np.random.default_rng([seed, 2, number])
+            features,
+            tops,
+            known,
+            min_relevant=world.min_relevant,
+            rng=np.random.default_rng([seed, 2, number]),
         )
         if completed is None or not can_stop(decisions := decide_pairs(completed, world.tags)):
             continue

@@ -109,7 +109,9 @@ class ReplayDraw:
 def make_draw(world: JudgedPool, plan: SampledReplay, rng: np.random.Generator) -> ReplayDraw:
     strata = STRATA_MAKERS[plan.strata](world.pool)
     place = shuffle_strata(strata, rng, world.pool.documents, world.pool.topic)
-    return ReplayDraw(world, strata, place, plan.errors.apply(world.grades, world.level, rng))
+    return ReplayDraw(
+        world, strata, place, plan.errors.apply(world.grades, world.min_relevant, rng)
+    )
 
 
 def choose_system_pairs(n: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -153,7 +155,7 @@ def simulate_sample(
         naive, judged = again.scores(sample.grades, measures), int((sample.grades >= 0).sum())
         values = np.array(
             [
-                estimate_topics(packed, sample, plan.measures, level=world.level)
+                estimate_topics(packed, sample, plan.measures, min_relevant=world.min_relevant)
                 for packed in again.packed
             ]
         )

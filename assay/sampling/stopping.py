@@ -1,6 +1,6 @@
 """Stopping rules for partly judged pools. They only give advice.
 
-    completed = simulate_scores(features, tops, grades, level, rng)
+    completed = simulate_scores(features, tops, grades, min_relevant, rng)
     decisions = decide_pairs(completed, tags)                                    prioritised pools
     comparisons = compare_sampled_systems(targets, features, tags, seed)         sampled pools
     left = estimate_remaining_relevant(n_left, relevant, n)                      audit pairs
@@ -136,7 +136,7 @@ def simulate_scores(
     tops: TopKMatrix,
     grades: NDArray[np.integer],
     *,
-    level: int,
+    min_relevant: int,
     rng: np.random.Generator,
     n: int = N_COMPLETIONS,
 ) -> Floats | None:
@@ -148,10 +148,10 @@ def simulate_scores(
     correspondingly.
     """
     own = grades[features.rows]
-    labels = np.where(own >= 0, own >= level, np.nan)
+    labels = np.where(own >= 0, own >= min_relevant, np.nan)
     open_ = np.flatnonzero(own < 0)
     filled = np.repeat(np.maximum(own, 0).astype(np.float64)[:, None], n, axis=1)
-    of_relevant, of_others = own[own >= level], own[(own >= 0) & (own < level)]
+    of_relevant, of_others = own[own >= min_relevant], own[(own >= 0) & (own < min_relevant)]
     if not len(of_relevant) or not len(of_others):
         return None
     relevant, judged = count_judged_by_topic(features, labels)

@@ -47,7 +47,7 @@ def advise_ordered_pool(
     pool: PooledPairs,
     grades: NDArray[np.int64],
     *,
-    level: int,
+    min_relevant: int,
     cutoff: int,
     seed: int,
     last: int | None,
@@ -72,7 +72,7 @@ def advise_ordered_pool(
             make_pool_features(pool),
             make_top_k_matrix(pool, cutoff=cutoff),
             grades,
-            level=level,
+            min_relevant=min_relevant,
             rng=np.random.default_rng(seed),
         )
         if completed is None:

@@ -24,7 +24,7 @@ def measure_left_out(
     for which alone imputed scores are shown.
     """
     zero, filled, few, outside, n_topics = [], [], [], 0, 0
-    for one in iterate_left_out_scores(runs, groups, qrels, cutoff=CUTOFF, level=level):
+    for one in iterate_left_out_scores(runs, groups, qrels, cutoff=CUTOFF, min_relevant=level):
         held = (one.bounds.low <= one.truth + 1e-9) & (one.truth <= one.bounds.high + 1e-9)
         outside, n_topics = outside + int((~held).sum()), n_topics + len(one.truth)
         zero.append(abs(one.bounds.zero.mean() - one.judged))

@@ -65,7 +65,7 @@ class Command(DatabaseCommand):
             before,
             after,
             parse_measures(asked["measures"]),
-            level=asked["min_relevant"],
+            min_relevant=asked["min_relevant"],
             cutoff=result["cutoff"],
         )
         rows = sorted((*row, origins[row[:2]]) for row in iterate_grades(after) if row[2] >= 0)

@@ -98,9 +98,9 @@ def read_first_ranks(
     return FirstRanks(table.tags, ranks_from_rr(table.scores), table.scores.mean(axis=1), n_several)
 
 
-def count_topics_with_several(qrels: QrelsColumns, level: int) -> int:
+def count_topics_with_several(qrels: QrelsColumns, min_relevant: int) -> int:
     relevant = (
-        np.add.reduceat(np.append(qrels.grades >= level, False), qrels.offsets[:-1])
+        np.add.reduceat(np.append(qrels.grades >= min_relevant, False), qrels.offsets[:-1])
         if len(qrels.topics)
         else np.empty(0)
     )

@@ -1,8 +1,8 @@
 """Estimates of measures that are sums over pairs (HT-P@k, HT-DCG@k): confidence intervals for the
 same topics, and estimates with a regression on ranks.
 
-    fixed_topics_estimates(sample, packed, measures, level) -> {tag: {measure: values}}
-    rank_model_estimates(sample, packed, measures, level, seed) -> the same
+    fixed_topics_estimates(sample, packed, measures, min_relevant) -> {tag: {measure: values}}
+    rank_model_estimates(sample, packed, measures, min_relevant, seed) -> the same
 
 values: {"value", "interval", "these_topics"}, and "undefined" with the reason for missing ones.
 """
@@ -36,12 +36,15 @@ def filter_linear(measures: Sequence[Measure]) -> list[Measure]:
 
 
 def fixed_topics_estimates(
-    sample: JudgedSample, packed: Sequence[PackedRun], measures: Sequence[Measure], level: int
+    sample: JudgedSample,
+    packed: Sequence[PackedRun],
+    measures: Sequence[Measure],
+    min_relevant: int,
 ) -> dict[str, Any]:
     """Estimate the scores that the same topics would have if the whole pool were judged. The
     intervals reflect the variance of sampling alone. Undefined values are NaN."""
     by_run: dict[str, Any] = {one.tag: {} for one in packed}
-    for measure, targets in iterate_targets(sample, packed, measures, level):
+    for measure, targets in iterate_targets(sample, packed, measures, min_relevant):
         for tag, row in _iterate_rows(packed, measure, correct_estimates(targets, 0.0)):
             by_run[tag][str(measure)] = row
     return by_run
@@ -51,7 +54,7 @@ def rank_model_estimates(
     sample: JudgedSample,
     packed: Sequence[PackedRun],
     measures: Sequence[Measure],
-    level: int,
+    min_relevant: int,
     seed: int,
 ) -> dict[str, Any]:
     """Estimate with a cross-fitted regression of the label on ln best rank, votes, votes² and mean
@@ -59,7 +62,7 @@ def rank_model_estimates(
     """
     by_run: dict[str, Any] = {one.tag: {} for one in packed}
     features = make_regression_features(summarise_run_ranks(packed, len(sample.grades)))
-    for measure, targets in iterate_targets(sample, packed, measures, level):
+    for measure, targets in iterate_targets(sample, packed, measures, min_relevant):
         for tag, row in _iterate_rows(
             packed, measure, cross_fit_estimates(targets, features, np.random.default_rng(seed))
         ):
@@ -68,11 +71,14 @@ def rank_model_estimates(
 
 
 def iterate_targets(
-    sample: JudgedSample, packed: Sequence[PackedRun], measures: Sequence[Measure], level: int
+    sample: JudgedSample,
+    packed: Sequence[PackedRun],
+    measures: Sequence[Measure],
+    min_relevant: int,
 ) -> Iterator[tuple[Measure, EstimationTargets]]:
     """Yield each measure that is a sum over pairs, with one estimation target per run."""
     for measure in filter_linear(measures):
-        graded, lowest = measure.family == "HT-DCG", measure.level or level
+        graded, lowest = measure.family == "HT-DCG", measure.min_relevant or min_relevant
         labels = np.where(
             sample.grades >= 0, sample.grades if graded else sample.grades >= lowest, np.nan
         ).astype(np.float64)

@@ -147,7 +147,7 @@ def read_judgement_counts(path: str, pool: SampledPool) -> np.ndarray:
 
 
 def compute_agreement(
-    pool: SampledPool, labels: np.ndarray, level: int, counts: np.ndarray | None
+    pool: SampledPool, labels: np.ndarray, min_relevant: int, counts: np.ndarray | None
 ) -> dict[str, Any]:
     """Compute kappas between people and the LLM judge.
 
@@ -172,8 +172,8 @@ def compute_agreement(
     )
     single = np.eye(n_grades)[people]
     joint = agreement.joint_with_llm(single, llm, topic, len(sample.topics), weight)
-    kappas = agreement.compute_kappas(joint, level)
-    binary = agreement.binarise_joint(joint, level)
+    kappas = agreement.compute_kappas(joint, min_relevant)
+    binary = agreement.binarise_joint(joint, min_relevant)
     n = np.bincount(topic, minlength=len(sample.topics))
     result: dict[str, Any] = {
         "pairs": len(judged),
@@ -201,17 +201,19 @@ def compute_agreement(
         result["people"] = {
             "pairs": len(rows),
             "among_themselves": _kappa_values(
-                agreement.joint_between_people(wide[rows], *where), level
+                agreement.joint_between_people(wide[rows], *where), min_relevant
             ),
             "one_and_llm": _kappa_values(
-                agreement.joint_with_llm(wide[rows], labels[rows], *where), level
+                agreement.joint_with_llm(wide[rows], labels[rows], *where), min_relevant
             ),
         }
     return result
 
 
-def _kappa_values(joint: np.ndarray, level: int) -> dict[str, list[float]]:
-    return {name: kappa.figures for name, kappa in agreement.compute_kappas(joint, level).items()}
+def _kappa_values(joint: np.ndarray, min_relevant: int) -> dict[str, list[float]]:
+    return {
+        name: kappa.figures for name, kappa in agreement.compute_kappas(joint, min_relevant).items()
+    }
 
 
 def compute_systems(
@@ -219,7 +221,7 @@ def compute_systems(
     runs: Sequence[PackedRun],
     labels: np.ndarray,
     measure: Measure,
-    level: int,
+    min_relevant: int,
     seed: int,
     *,
     related: Mapping[str, str],
@@ -229,7 +231,7 @@ def compute_systems(
     with them. why: the reason not to correct, or None."""
     sample = pool.sample
     discounted = measure.family == "DCG"
-    lowest = measure.level or level
+    lowest = measure.min_relevant or min_relevant
     people = np.where(
         sample.grades >= 0, sample.grades if discounted else sample.grades >= lowest, np.nan
     ).astype(np.float64)

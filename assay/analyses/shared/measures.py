@@ -286,7 +286,7 @@ def evaluate_runs(
         name: Evaluator(
             judged,
             measures,
-            level=reading.min_relevant,
+            min_relevant=reading.min_relevant,
             missing_topics=reading.missing_topics,
             only_with_relevant=reading.only_with_relevant,
         )

@@ -70,7 +70,7 @@ def make_noisy_labels(
     runs: Sequence[RunColumns],
     measures: Sequence[Measure],
     *,
-    level: int,
+    min_relevant: int,
     source: str,
     warn: Warn,
 ) -> NoisyLabels:
@@ -78,7 +78,7 @@ def make_noisy_labels(
 
     source: how messages name the judgements. Warns if the labels are not those of the qrels. Raises
     BadInput if no pair has two judgements."""
-    noisy = NoisyLabels(table, runs, measures, level=level)
+    noisy = NoisyLabels(table, runs, measures, min_relevant=min_relevant)
     if not len(noisy.qrels.grades):
         raise BadInput(f"{source}: no pair has two judgements, so label noise cannot be estimated")
     grades = dict(list_graded_pairs(judged))
@@ -159,7 +159,7 @@ def compute_depths(
     counts: NDArray[np.bool_],
     means: Floats,
     *,
-    level: int,
+    min_relevant: int,
     topics: Topics,
     power: float,
     alpha: float,
@@ -173,7 +173,9 @@ def compute_depths(
     deepest = max((int(np.diff(run.offsets).max(initial=0)) for run in runs), default=0)
     kept = [depth for depth in depths if depth <= deepest]
     answer: dict[str, dict[str, Any]] = {str(measure): {} for measure in measures}
-    for cut in evaluate_cut_pools(judged, runs, measures, kept, level=level) if kept else ():
+    for cut in (
+        evaluate_cut_pools(judged, runs, measures, kept, min_relevant=min_relevant) if kept else ()
+    ):
         pairs, n_judged = int(cut.pairs[counts].sum()), int(cut.judged[counts].sum())
         for column, measure in enumerate(measures):
             values = cut.values[:, counts, column]

@@ -48,13 +48,13 @@ class RankNoise:
         self.source, self.warn = source, warn
 
     @cache  # noqa: B019 - lives as long as one command
-    def resample_labels(self, measure: Measure, level: int) -> NoisyLabels:
+    def resample_labels(self, measure: Measure, min_relevant: int) -> NoisyLabels:
         return make_noisy_labels(
             self.judgements,
             self.judged,
             self.runs,
             [measure],
-            level=level,
+            min_relevant=min_relevant,
             source=self.source,
             warn=self.warn,
         )
@@ -62,7 +62,7 @@ class RankNoise:
     def of(
         self,
         measure: Measure,
-        level: int,
+        min_relevant: int,
         topics: Sequence[str],
         shown: Sequence[str],
         *,
@@ -72,7 +72,7 @@ class RankNoise:
     ) -> Values | None:
         """Rank the runs on these topics. Returns None and warns if too few of them have labels
         computed from the judgements."""
-        noisy = self.resample_labels(measure, level)
+        noisy = self.resample_labels(measure, min_relevant)
         place = {topic: number for number, topic in enumerate(noisy.qrels.topics)}
         chosen = np.array([place[topic] for topic in topics if topic in place], np.int64)
         if absent := len(topics) - len(chosen):

@@ -79,7 +79,10 @@ def compare_sampled_systems(
     tags = [one.tag for one in packed]
     pairs = pairs_to_compare(tags, against)
     by_run = np.stack(
-        [estimate_topics(one, pool.sample, measures, level=reading.min_relevant) for one in packed],
+        [
+            estimate_topics(one, pool.sample, measures, min_relevant=reading.min_relevant)
+            for one in packed
+        ],
         axis=1,
     )
     if reading.missing_topics == "skip":

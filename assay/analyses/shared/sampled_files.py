@@ -127,7 +127,9 @@ def evaluate_sampled(
         topics: dict[str, dict[str, dict[str, float]]] = {}
         missing: dict[str, int] = {}
         for packed in packed_by_pool[name]:
-            values = estimate_topics(packed, pool.sample, measures, level=options.min_relevant)
+            values = estimate_topics(
+                packed, pool.sample, measures, min_relevant=options.min_relevant
+            )
             if options.missing_topics == "skip":
                 values[~packed.has_topic] = math.nan
             kept = ~np.isnan(values).any(axis=1)

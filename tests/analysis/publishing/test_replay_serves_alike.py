@@ -75,7 +75,7 @@ def world(collection) -> JudgedPool:
         pool,
         np.array([grade_of(document.decode()) for document in pool.documents.tolist()]),
         runs,
-        level=2,
+        min_relevant=2,
     )
 
 

@@ -21,7 +21,7 @@ def test_scores_ranks_and_unjudged_documents_before_and_after() -> None:
         make_qrels("before", BEFORE),
         make_qrels("after", [*BEFORE, *ADDED]),
         parse_measures("P@2 RR"),
-        level=1,
+        min_relevant=1,
         cutoff=2,
     )
     # P@2 of new: (1/2 + 0) / 2, then (2/2 + 1/2) / 2; RR: (1/2 + 0) / 2, then 1
@@ -35,9 +35,13 @@ def test_scores_ranks_and_unjudged_documents_before_and_after() -> None:
 def test_a_negative_grade_is_unjudged_and_depth_counts() -> None:
     before = make_qrels("before", [("t1", "a", 1), ("t1", "x", -1)])
     after = make_qrels("after", [("t1", "a", 1), ("t1", "x", 0)])
-    (new,) = compare_added_labels([NEW], before, after, parse_measures("P@1"), level=1, cutoff=1)
+    (new,) = compare_added_labels(
+        [NEW], before, after, parse_measures("P@1"), min_relevant=1, cutoff=1
+    )
     assert new.unjudged == (1, 0)
-    (new,) = compare_added_labels([OLD], before, after, parse_measures("P@1"), level=1, cutoff=2)
+    (new,) = compare_added_labels(
+        [OLD], before, after, parse_measures("P@1"), min_relevant=1, cutoff=2
+    )
     assert new.unjudged == (1, 1)  # b of topic t1; t2 is not in the qrels
 
 

@@ -43,7 +43,7 @@ def test_by_hand_only_the_label_at_rank_1_swaps_two_systems():
         packed,
         [(rows["2", "d2"], [0]), (rows["2", "d1"], [1]), (rows["2", "d3"], [1]), (0, [])],
         measure,
-        level=1,
+        min_relevant=1,
     )
     assert effects == [
         LabelEffect(0.5, 1, True),
@@ -65,10 +65,10 @@ def test_the_effects_are_those_of_evaluating_each_changed_qrels(name, batch, mon
         for i in range(4)
     ]
     measure = parse_measure(name)
-    packed = [Evaluator(qrels, [measure], level=2).pack(run) for run in runs]
+    packed = [Evaluator(qrels, [measure], min_relevant=2).pack(run) for run in runs]
     rows = rng.choice(len(qrels), 15, replace=False).tolist()
     asked = [(row, [g for g in range(4) if g != qrels.grades[row]]) for row in rows]
-    effects = compute_label_effects(qrels, packed, asked, measure, level=2)
+    effects = compute_label_effects(qrels, packed, asked, measure, min_relevant=2)
     now = means(qrels, runs, measure)
     for (row, grades), effect in zip(asked, effects, strict=True):
         changes, swaps, leader = [], [], []
@@ -86,7 +86,7 @@ def test_the_effects_are_those_of_evaluating_each_changed_qrels(name, batch, mon
 
 
 def means(qrels: QrelsColumns, runs: list[RunColumns], measure) -> list[float]:
-    evaluator = Evaluator(qrels, [measure], level=2)
+    evaluator = Evaluator(qrels, [measure], min_relevant=2)
     return [float(evaluator.evaluate(run).values[:, 0].mean()) for run in runs]
 
 

@@ -73,7 +73,7 @@ def things_of(small: Small, protocol: StabilityProtocol) -> list:
     return (
         pairs
         if protocol.element == "assessments"
-        else [(t, d) for t, d in pairs if small.qrels[t][d] >= protocol.level]
+        else [(t, d) for t, d in pairs if small.qrels[t][d] >= protocol.min_relevant]
     )
 
 
@@ -90,7 +90,7 @@ def score_sides(small: Small, protocol: StabilityProtocol, things: list, pair) -
         topics = sorted(part.qrels)
         sides.append(
             [
-                reference_scores(part.qrels, run, NAMES, topics, protocol.level).mean(axis=1)
+                reference_scores(part.qrels, run, NAMES, topics, protocol.min_relevant).mean(axis=1)
                 for run in part.runs.values()
             ]
         )
@@ -105,7 +105,7 @@ def test_taus_are_those_of_pytrec_eval_and_scipy_on_really_filtered_files(
     small = random_collection(
         np.random.default_rng(seed), n_topics=8, n_runs=6, lowest=-1 if seed == 0 else 0
     )
-    protocol = StabilityProtocol(element, MEASURES, pairs=5, seed=seed, level=1 + seed % 2)
+    protocol = StabilityProtocol(element, MEASURES, pairs=5, seed=seed, min_relevant=1 + seed % 2)
     collection = pack_collection(*small.columns())
     things = things_of(small, protocol)
     assert make_population(collection, protocol).n == len(things)

@@ -41,9 +41,9 @@ def test_bounds_as_worked_by_hand() -> None:
     tops = [top([2, None, 0], [2, 1, 0])]
     bounds = ndcg_bounds(tops, cutoff=3, highest=3)
     assert (bounds.low[0], bounds.high[0]) == pytest.approx((0.7602, 0.8671), abs=5e-5)
-    assert precision_bounds(tops, cutoff=3, level=1).low[0] == pytest.approx(1 / 3)
-    assert precision_bounds(tops, cutoff=3, level=1).high[0] == pytest.approx(2 / 3)
-    residual = rbp_bounds(tops, persistence=0.5, level=1)
+    assert precision_bounds(tops, cutoff=3, min_relevant=1).low[0] == pytest.approx(1 / 3)
+    assert precision_bounds(tops, cutoff=3, min_relevant=1).high[0] == pytest.approx(2 / 3)
+    residual = rbp_bounds(tops, persistence=0.5, min_relevant=1)
     assert (residual.low[0], residual.high[0]) == (0.5, 0.875)
 
 
@@ -93,7 +93,9 @@ def test_holes_as_zero_are_the_measures_as_usual() -> None:
     tops = read_topic_tops(run, qrels, depth=3)
     plain = Evaluator(qrels, parse_measures("nDCG@3 P@3")).evaluate(run)
     assert ndcg_bounds(tops, cutoff=3, highest=3).zero == pytest.approx(plain.values[:, 0])
-    assert precision_bounds(tops, cutoff=3, level=1).zero == pytest.approx(plain.values[:, 1])
+    assert precision_bounds(tops, cutoff=3, min_relevant=1).zero == pytest.approx(
+        plain.values[:, 1]
+    )
 
 
 def test_what_only_one_group_found_tells_what_a_hole_is_worth() -> None:
@@ -103,7 +105,7 @@ def test_what_only_one_group_found_tells_what_a_hole_is_worth() -> None:
     qrels = make_qrels(
         "q", [("1", "a", 1), ("1", "b", 1), ("1", "c", 0), ("1", "d", 0), ("1", "e", 2)]
     )
-    worth = mean_grade_of_unique_documents(runs, ["g", "g", "h"], qrels, depth=4, level=1)
+    worth = mean_grade_of_unique_documents(runs, ["g", "g", "h"], qrels, depth=4, min_relevant=1)
     assert worth.numbers == (2, 1)
     assert worth.grade_at(3) == pytest.approx((1 + 2 + 0.3) / 3)
     assert worth.grade_at(4) == pytest.approx(0.3 / 2)
@@ -112,7 +114,7 @@ def test_what_only_one_group_found_tells_what_a_hole_is_worth() -> None:
     ideal = 2 + 1 / math.log2(3)
     gained = 1 + 1.1 / math.log2(3) + 1.1 / 2 + 0.15 / math.log2(5)
     assert imputed_ndcg(tops, worth, cutoff=4)[0] == pytest.approx(gained / ideal)
-    assert imputed_precision(tops, worth, cutoff=4, level=1)[0] == pytest.approx(
+    assert imputed_precision(tops, worth, cutoff=4, min_relevant=1)[0] == pytest.approx(
         (1 + 2.3 / 3 * 2 + 0.15) / 4
     )
 

@@ -19,7 +19,7 @@ from tests.analysis.commands.ranked_files import files
 
 def of(people: list[int], llm: list[int], topic: list[int] | None = None, level: int = 1):
     topics = np.array(topic if topic is not None else [0] * len(people))
-    return compute_usefulness(np.array(people), np.array(llm), topics, level=level)
+    return compute_usefulness(np.array(people), np.array(llm), topics, min_relevant=level)
 
 
 def test_worth_by_hand() -> None:
@@ -43,7 +43,7 @@ def test_worth_is_that_of_numpys_correlation() -> None:
     people = rng.integers(0, 4, 3000)
     llm = np.clip(people + rng.integers(-2, 3, 3000), 0, 3)
     topic = np.repeat(np.arange(30), 100)
-    found = compute_usefulness(people, llm, topic, level=2)
+    found = compute_usefulness(people, llm, topic, min_relevant=2)
     assert found.gain_graded == pytest.approx(1 / (1 - np.corrcoef(people, llm)[0, 1] ** 2))
     assert found.gain == pytest.approx(1 / (1 - np.corrcoef(people >= 2, llm >= 2)[0, 1] ** 2))
     assert found.interval.low < found.gain < found.interval.high
@@ -94,7 +94,7 @@ def test_the_judges_of_llmjudge_are_worth_up_to_a_third_more(data_folder: Path) 
             [int(row["human"]) for row in kept],
             [int(row[judge]) for row in kept],
             [topics.index(row["query_id"]) for row in kept],
-            level=2,
+            min_relevant=2,
         )
         assert round(found.people_share, 3) == 0.268
         agree = (
@@ -135,7 +135,7 @@ def test_the_interval_is_the_jackknife_over_topics_of_fishers_z() -> None:
     reach = stats.t.ppf(0.975, 11) * math.sqrt(11 / 12 * sum((one - np.mean(z)) ** 2 for one in z))
     middle = math.atanh(np.corrcoef(people, llm)[0, 1])
     expected = [1 / (1 - math.tanh(end) ** 2) for end in (middle - reach, middle + reach)]
-    assert compute_usefulness(people, llm, topic, level=1).interval.bounds == pytest.approx(
+    assert compute_usefulness(people, llm, topic, min_relevant=1).interval.bounds == pytest.approx(
         expected
     )
 
@@ -143,4 +143,7 @@ def test_the_interval_is_the_jackknife_over_topics_of_fishers_z() -> None:
 def test_an_llm_judge_that_may_be_worth_nothing_is_worth_1_at_least() -> None:
     rng = np.random.default_rng(6)
     people, llm = rng.integers(0, 2, (2, 600))
-    assert compute_usefulness(people, llm, np.repeat(np.arange(30), 20), level=1).interval.low == 1
+    assert (
+        compute_usefulness(people, llm, np.repeat(np.arange(30), 20), min_relevant=1).interval.low
+        == 1
+    )

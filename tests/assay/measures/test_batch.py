@@ -58,7 +58,7 @@ def test_scores_after_removing_documents_are_those_of_pytrec_eval_on_filtered_fi
         keep_documents(small, {d for d, k in zip(ids, column, strict=True) if k})
         for column in kept.T
     ]
-    scores = evaluate_subcollections(collection, MEASURES, kept=kept, level=level)
+    scores = evaluate_subcollections(collection, MEASURES, kept=kept, min_relevant=level)
     np.testing.assert_allclose(scores, twin(small, samples, collection.topics, level), atol=1e-9)
 
 
@@ -83,7 +83,7 @@ def test_scores_after_removing_assessments_are_those_of_pytrec_eval_on_filtered_
         keep_assessments(small, {pair for pair, a in zip(pairs, column, strict=True) if a})
         for column in assessed.T
     ]
-    scores = evaluate_subcollections(collection, MEASURES, assessed=assessed, level=level)
+    scores = evaluate_subcollections(collection, MEASURES, assessed=assessed, min_relevant=level)
     np.testing.assert_allclose(scores, twin(small, samples, collection.topics, level), atol=1e-9)
 
 

@@ -120,7 +120,7 @@ def test_random_rankings_agree_with_pytrec_eval(lowest: int, condensed: bool, le
     for _ in range(40):
         rankings, judged = random_case(rng, lowest=lowest)
         theirs = reference_values(rankings, judged, level=level, condensed=condensed)
-        ours = evaluate(run_of(rankings), qrels_of(judged), measures, level=level)
+        ours = evaluate(run_of(rankings), qrels_of(judged), measures, min_relevant=level)
         expected = [
             [theirs.get(topic, {}).get(name, 0.0) for name in REFERENCE_NAMES.values()]
             for topic in ours.topics
@@ -235,7 +235,7 @@ def test_a_topic_without_relevant_documents_counts_zero_unless_it_is_left_out() 
     assert (with_all.means()[0], without.means()[0]) == (0.5, 1.0)
     assert with_all.with_relevant.tolist() == [True, False]
     from_two = qrels_of({"1": {"a": 1}, "2": {"a": 2}})
-    assert evaluate(run, from_two, "AP", level=2, only_with_relevant=True).values[
+    assert evaluate(run, from_two, "AP", min_relevant=2, only_with_relevant=True).values[
         :, 0
     ].tolist() == pytest.approx([math.nan, 1.0], nan_ok=True)
 

@@ -106,7 +106,7 @@ def test_runs_agree_with_pytrec_eval_on_every_topic(
     qrels = read_qrels(str(data_folder / qrels_file))
     evaluators = {
         (level, condensed): Evaluator(
-            qrels, [dataclasses.replace(m, condensed=condensed) for m in plain], level=level
+            qrels, [dataclasses.replace(m, condensed=condensed) for m in plain], min_relevant=level
         )
         for level, condensed in kinds
     }

@@ -71,7 +71,7 @@ def test_a_frozen_output_is_reproduced_in_all_printed_digits(
     evaluator = Evaluator(
         read_qrels(str(folder / qrels)),
         parse_measures([our_name(m) or "" for m in measures]),
-        level=level,
+        min_relevant=level,
         missing_topics="zero" if topics == "complete" else "skip",
     )
     found = evaluator.evaluate(read_run(str(folder / run), scores=scores, lenient=True))

@@ -31,8 +31,8 @@ from assay.measures.measures import (
         ("Rprec", Measure("Rprec")),
         ("Bpref", Measure("Bpref")),
         ("Judged@10", Measure("Judged", 10)),
-        ("AP(rel=2)", Measure("AP", level=2)),
-        ("RR(rel=2)-J@10", Measure("RR", 10, condensed=True, level=2)),
+        ("AP(rel=2)", Measure("AP", min_relevant=2)),
+        ("RR(rel=2)-J@10", Measure("RR", 10, condensed=True, min_relevant=2)),
         ("RBP(0.8)", Measure("RBP", persistence=0.8)),
         ("RBP(0.9999999)@10", Measure("RBP", 10, persistence=0.9999999)),
         ("RBP(0.00001)", Measure("RBP", persistence=0.00001)),
@@ -96,7 +96,7 @@ def test_other_spellings_are_read_and_called_by_the_canonical_name(
 
 
 def test_objects_of_ir_measures_are_read() -> None:
-    assert parse_measures(ir_measures.AP(rel=2) @ 100) == [Measure("AP", 100, level=2)]
+    assert parse_measures(ir_measures.AP(rel=2) @ 100) == [Measure("AP", 100, min_relevant=2)]
     assert parse_measures(
         iter([ir_measures.nDCG @ 10, ir_measures.RBP(rel=1), "MAP", Measure("AP")])
     ) == parse_measures("nDCG@10 RBP(0.8,rel=1) AP")

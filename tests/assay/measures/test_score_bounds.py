@@ -128,7 +128,7 @@ def test_the_range_is_that_of_every_grade_of_every_hole(
     expected = values(name, grades, others)
     judged = [grade for grade in grades if grade is not None] + others
     top = TopicTop("t", [f"d{k}" for k in range(len(grades))], grades, judged, len(grades))
-    bounds = compute_bounds([top], parse_measure(name), level=1, highest=2)
+    bounds = compute_bounds([top], parse_measure(name), min_relevant=1, highest=2)
     assert (bounds.low[0], bounds.high[0]) == pytest.approx(
         (min(expected), max(expected)), abs=1e-6
     )
@@ -149,7 +149,10 @@ def test_without_holes_both_ends_are_the_measure() -> None:
     evaluated = Evaluator(qrels, measures).evaluate(run)
     for column, measure in enumerate(measures):
         bounds = compute_bounds(
-            read_topic_tops(run, qrels, required_depth([measure])), measure, level=1, highest=2
+            read_topic_tops(run, qrels, required_depth([measure])),
+            measure,
+            min_relevant=1,
+            highest=2,
         )
         assert bounds.low == pytest.approx(evaluated.values[:, column]), measure
         assert bounds.high == pytest.approx(evaluated.values[:, column]), measure
@@ -163,11 +166,13 @@ def test_what_has_no_range_is_said() -> None:
     ):
         assert reason in (no_bounds_reason(parse_measure(name)) or "")
         with pytest.raises(ValueError, match=reason):
-            compute_bounds([], parse_measure(name), level=1, highest=1)
+            compute_bounds([], parse_measure(name), min_relevant=1, highest=1)
     many = TopicTop("t7", ["d"] * 200, [None] * 200, [], 200)
     with pytest.raises(ValueError, match="topic t7 has 200 unjudged documents"):
-        compute_bounds([many], parse_measure("nDCG"), level=1, highest=3)
-    assert compute_bounds([many], parse_measure("DCG"), level=1, highest=3).low.tolist() == [0]
+        compute_bounds([many], parse_measure("nDCG"), min_relevant=1, highest=3)
+    assert compute_bounds([many], parse_measure("DCG"), min_relevant=1, highest=3).low.tolist() == [
+        0
+    ]
 
 
 def of_pair(
@@ -214,7 +219,7 @@ def test_a_difference_stays_within_its_range_whatever_the_holes_of_both_turn_out
     tops, every = of_pair(own, rival, judged, cutoff)
     differences = [scored(name, own, qrels) - scored(name, rival, qrels) for qrels in every]
     bounds = compute_difference_bounds(
-        *[[top] for top in tops], parse_measure(name), level=1, highest=2
+        *[[top] for top in tops], parse_measure(name), min_relevant=1, highest=2
     )
     assert bounds.low[0] <= min(differences) + 1e-9
     assert bounds.high[0] >= max(differences) - 1e-9
@@ -226,7 +231,7 @@ def test_a_difference_stays_within_its_range_whatever_the_holes_of_both_turn_out
         (own, rival), merge_unjudged([[top] for top in tops], cutoff), strict=True
     ):
         alone = [scored(name, run, qrels) for qrels in every]
-        ends = compute_bounds([top], parse_measure(name), level=1, highest=2)
+        ends = compute_bounds([top], parse_measure(name), min_relevant=1, highest=2)
         assert ends.high[0] >= max(alone) - 1e-9
         assert ends.low[0] <= min(alone) + 1e-9
         if name not in ("Bpref", "Rprec"):
@@ -241,14 +246,14 @@ def test_a_hole_of_the_rival_lowers_the_score_of_the_run() -> None:
         TopicTop("t", ["y", "b"], [0, None], [1, 0, 0], 2),
     )
     measure = parse_measure("nDCG@2")
-    assert compute_bounds([own], measure, level=1, highest=3).low[0] == 1
+    assert compute_bounds([own], measure, min_relevant=1, highest=3).low[0] == 1
     second = 1 / math.log2(3)
-    bounds = compute_difference_bounds([own], [rival], measure, level=1, highest=3)
+    bounds = compute_difference_bounds([own], [rival], measure, min_relevant=1, highest=3)
     assert (bounds.low[0], bounds.zero[0], bounds.high[0]) == pytest.approx(
         ((1 - 3 * second) / (3 + second), 1, 1)
     )
     (together,), _ = merge_unjudged([[own], [rival]], 2)
-    assert compute_bounds([together], measure, level=1, highest=3).low[0] == pytest.approx(
+    assert compute_bounds([together], measure, min_relevant=1, highest=3).low[0] == pytest.approx(
         1 / (3 + second)
     )
 
@@ -258,7 +263,9 @@ def test_too_many_fillings_of_both_fall_back_to_the_range_of_each() -> None:
     own, rival = (
         TopicTop("t", [f"{side}{k}" for k in range(4)], [None] * 4, [20], 4) for side in "ab"
     )
-    bounds = compute_difference_bounds([own], [rival], parse_measure("nDCG@4"), level=1, highest=20)
+    bounds = compute_difference_bounds(
+        [own], [rival], parse_measure("nDCG@4"), min_relevant=1, highest=20
+    )
     every = 1 + 1 / math.log2(3) + 0.5 + 1 / math.log2(5)
     assert bounds.high[0] >= (every - 1) / every
     assert bounds.low[0] == pytest.approx(-bounds.high[0])
@@ -306,7 +313,7 @@ def test_err_is_told_in_units_of_the_highest_grade_that_the_qrels_then_have(
             filled[t][k] = grade
         highest = max(grade for grades in filled for grade in grades)
         scores.append([err(grades, highest) for grades in filled])
-    bounds = compute_bounds(tops, parse_measure("ERR"), level=1, highest=3)
+    bounds = compute_bounds(tops, parse_measure("ERR"), min_relevant=1, highest=3)
     assert bounds.zero == pytest.approx(scores[0])
     for values_of_topic, low, high in zip(
         zip(*scores, strict=True), bounds.low, bounds.high, strict=True
@@ -319,18 +326,18 @@ def test_a_hole_of_a_grade_never_seen_halves_err_of_the_other_topics() -> None:
     """Grades to 1, scale to 2. Topic 1 has a document of grade 1 first: 1/2, or 1/4 once some
     document has grade 2. Topic 2's hole: none, 1/2, or 3/4."""
     tops = [TopicTop("1", ["a"], [1], [1], 1), TopicTop("2", ["b"], [None], [], 1)]
-    bounds = compute_bounds(tops, parse_measure("ERR"), level=1, highest=2)
+    bounds = compute_bounds(tops, parse_measure("ERR"), min_relevant=1, highest=2)
     assert (bounds.low.tolist(), bounds.zero.tolist(), bounds.high.tolist()) == (
         [0.25, 0],
         [0.5, 0],
         [0.5, 0.75],
     )
-    fixed = compute_bounds(tops, parse_measure("ERR(max_rel=2)"), level=1, highest=2)
+    fixed = compute_bounds(tops, parse_measure("ERR(max_rel=2)"), min_relevant=1, highest=2)
     assert (fixed.low.tolist(), fixed.zero.tolist(), fixed.high.tolist()) == (
         [0.25, 0],
         [0.25, 0],
         [0.25, 0.75],
     )
-    assert compute_bounds(tops[:1], parse_measure("ERR"), level=1, highest=2).low.tolist() == [
-        0.5
-    ], "nothing is open"
+    assert compute_bounds(
+        tops[:1], parse_measure("ERR"), min_relevant=1, highest=2
+    ).low.tolist() == [0.5], "nothing is open"

@@ -49,7 +49,7 @@ def world(tmp_path: Path) -> JudgedPool:
             for t, d in zip(pool.topic.tolist(), pool.documents.tolist(), strict=True)
         ]
     )
-    return make_judged_pool(pool, grades, runs, level=1)
+    return make_judged_pool(pool, grades, runs, min_relevant=1)
 
 
 def test_scores_of_a_world_by_hand(world: JudgedPool) -> None:
@@ -121,7 +121,7 @@ def test_the_bound_of_audit_pairs_holds_on_real_judgements(data_folder: Path) ->
         read_run(str(path), lenient=True)
         for path in sorted((data_folder / "dl21-passage" / "runs-judged53").iterdir())
     ]
-    world = make_judged_pool(pool, grades, runs, level=2)
+    world = make_judged_pool(pool, grades, runs, min_relevant=2)
     held, n_runs = [], 0
     for seed in range(4):
         plan = ordered.OrderedReplay(
@@ -195,7 +195,7 @@ def test_the_replay_evaluates_as_evaluate_does(data_folder: Path, tmp_path: Path
     runs = [
         read_run(str(path), lenient=True) for path in sorted((folder / "runs-top100").iterdir())
     ]
-    world = make_judged_pool(pool, grades, runs, level=1)
+    world = make_judged_pool(pool, grades, runs, min_relevant=1)
     from assay.formats.qrels import make_qrels
 
     rows = [

@@ -122,12 +122,16 @@ def test_a_fully_judged_pool_has_one_possible_completion() -> None:
     grades = np.tile(np.array([2, 1, 0, 0, 0, 0, 0, 0, 0, 0]), 12)
     tops = make_top_k_matrix(pool)
     found = simulate_scores(
-        make_pool_features(pool), tops, grades, level=1, rng=np.random.default_rng(0)
+        make_pool_features(pool), tops, grades, min_relevant=1, rng=np.random.default_rng(0)
     )
     assert found is not None
     assert found == pytest.approx(np.repeat(tops.ndcg(grades[:, None].astype(float)), 40, axis=1))
     nothing = simulate_scores(
-        make_pool_features(pool), tops, np.zeros(120, int), level=1, rng=np.random.default_rng(0)
+        make_pool_features(pool),
+        tops,
+        np.zeros(120, int),
+        min_relevant=1,
+        rng=np.random.default_rng(0),
     )
     assert nothing is None
 
@@ -148,7 +152,7 @@ def test_decisions_on_a_fraction_of_real_judgements_hold_when_all_is_judged(
     n_decided = 0
     for share in (0.5, 0.8):
         seen = np.where(np.arange(len(pool)) < share * len(pool), grades, -1)
-        found = simulate_scores(features, tops, seen, level=2, rng=np.random.default_rng(4))
+        found = simulate_scores(features, tops, seen, min_relevant=2, rng=np.random.default_rng(4))
         assert found is not None
         for decision in decide_pairs(found, pool.tags):
             difference = truth[decision.a] - truth[decision.b]
