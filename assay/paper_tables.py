@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from assay.significant_digits import PValue
 from assay.tabular import (
-    SIGNS,
+    MARK_COMMANDS,
     Cell,
     Table,
     escape_latex,
@@ -69,7 +69,7 @@ def to_paper_latex(table: Table) -> str:
     has the sentence of a column that repeats it in every row.
     """
     table, remarks = _drop_columns(table)
-    shown = show_cells(table)
+    shown = format_cells(table)
     parts = list(_split(table, shown))
     lines = [r"% needs \usepackage{array,booktabs}"]
     for number, part in enumerate(parts):
@@ -150,7 +150,7 @@ def _select_heads(table: Table, columns: Sequence[int]) -> list[tuple[str, int]]
     return [(table.heads[group][0], n) for group, n in heads]
 
 
-def show_cells(table: Table) -> list[list[str]]:
+def format_cells(table: Table) -> list[list[str]]:
     """Return the cells as text that is not yet escaped."""
     columns = [_format_column(table, i) for i in range(len(table.header))]
     return [list(row) for row in zip(*columns, strict=True)]
@@ -169,11 +169,12 @@ def _format_column(table: Table, column: int) -> list[str]:
         usual = 0
     decimals = usual if digits is None else min(digits, 3)
     return [
-        _shown_cell(table, row, column, decimals, strip=most <= 1) for row in range(len(table.rows))
+        _format_shown_cell(table, row, column, decimals, strip=most <= 1)
+        for row in range(len(table.rows))
     ]
 
 
-def _shown_cell(table: Table, row: int, column: int, decimals: int, *, strip: bool) -> str:
+def _format_shown_cell(table: Table, row: int, column: int, decimals: int, *, strip: bool) -> str:
     value: Cell = table.rows[row][column]
     text = table.shown(row, column)
     if not isinstance(value, float) or not math.isfinite(value):
@@ -286,7 +287,7 @@ def _split_columns(table: Table, shown: list[list[str]]) -> list[list[int]]:
         return [everything]
     numeric = table.numeric
     n_names = next((i for i, number in enumerate(numeric) if number), 1)
-    names = everything[: max(1, min(n_names, 2), _n_distinguishing(shown, n_names))]
+    names = everything[: max(1, min(n_names, 2), _count_distinguishing_columns(shown, n_names))]
     groups = [list(names)]
     for chunk in _chunks(table, shown, names):
         if len(groups[-1]) > len(names) and not _lay_out(table, shown, [*groups[-1], *chunk]):
@@ -295,7 +296,7 @@ def _split_columns(table: Table, shown: list[list[str]]) -> list[list[int]]:
     return groups
 
 
-def _n_distinguishing(shown: list[list[str]], most: int) -> int:
+def _count_distinguishing_columns(shown: list[list[str]], most: int) -> int:
     """Return how many of the first columns distinguish the rows, at most `most`."""
     return next(
         (n for n in range(1, most) if len({tuple(row[:n]) for row in shown}) == len(shown)), most
@@ -457,5 +458,7 @@ def _cell(table: Table, shown: list[list[str]], row: int, column: int, *, wrappe
         text = rf"\textbf{{{text}}}"
     sign = table.marks.get((row, column), "")
     return text + (
-        MARK % (f"${SIGNS[sign]}$" if sign in SIGNS else escape_latex(sign)) if sign else ""
+        MARK % (f"${MARK_COMMANDS[sign]}$" if sign in MARK_COMMANDS else escape_latex(sign))
+        if sign
+        else ""
     )

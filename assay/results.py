@@ -21,12 +21,14 @@ def undefined_reasons(result: Values) -> list[str]:
         for name, one in result.items()
         if isinstance(one, dict) and isinstance(one.get("undefined"), str)
     }
-    return [*_reasons(own), *_reasons(result.get("undefined", {}))]
+    return [*_collect_reasons(own), *_collect_reasons(result.get("undefined", {}))]
 
 
-def _reasons(said: Any, *names: str) -> list[str]:
+def _collect_reasons(said: Any, *names: str) -> list[str]:
     if isinstance(said, dict):
-        return [reason for name, one in said.items() for reason in _reasons(one, *names, name)]
+        return [
+            reason for name, one in said.items() for reason in _collect_reasons(one, *names, name)
+        ]
     if not isinstance(said, str):
         return []
     return [f"{', '.join(names)}: {said}" if names else said]

@@ -476,10 +476,10 @@ def _latex_cell(table: Table, row: int, column: int) -> str:
     if (row, column) in table.bold:
         text = rf"\textbf{{{text}}}"
     sign = table.marks.get((row, column), "")
-    return text + (f"$^{{{SIGNS.get(sign, escape_latex(sign))}}}$" if sign else "")
+    return text + (f"$^{{{MARK_COMMANDS.get(sign, escape_latex(sign))}}}$" if sign else "")
 
 
-SIGNS = {"†": r"\dagger", "‡": r"\ddagger", "*": r"\ast"}
+MARK_COMMANDS = {"†": r"\dagger", "‡": r"\ddagger", "*": r"\ast"}
 """LaTeX commands of the marks after cells."""
 
 

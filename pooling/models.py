@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from assay.pools import pool_kinds
 from assay.pools.pool_kinds import PoolKind
-from assay.pools.topic_checks import join_need
+from assay.pools.topic_checks import join_information_need
 
 
 class Collection(models.Model):
@@ -91,7 +91,7 @@ class Topic(models.Model):
 
     @property
     def need(self) -> str:
-        return join_need(self.description, self.narrative)
+        return join_information_need(self.description, self.narrative)
 
 
 class Upload(models.Model):

@@ -19,7 +19,7 @@ from assay.analyses.shared.judged_files import parse_duration
 from assay.analyses.shared.judges import (
     add_judges_option,
     add_question_option,
-    chosen_annotator_types,
+    get_annotator_types,
 )
 from assay.atomic_files import write_bytes_atomically
 from assay.cli.base import BadInput, DatabaseCommand, parse_positive
@@ -94,7 +94,7 @@ def read_choices(campaign: Campaign, options: Mapping[str, Any]) -> LabelChoices
             "min_relevant": options["min_relevant"],
             "include_excluded": back,
             "with_gold": not options["no_gold"],
-            "judges": chosen_annotator_types(options),
+            "judges": get_annotator_types(options),
         }
     )
     if wrong := exports.check_choices(campaign, choices):

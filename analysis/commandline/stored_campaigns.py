@@ -36,7 +36,7 @@ from analysis.publishing.contents import iterate_raw_judgements
 from annotation.models import Campaign
 from annotation.selectors.pairs import get_kept_pairs
 from assay.analyses.shared.counted_judgements import CountedJudgements, check_min_relevant
-from assay.analyses.shared.judges import chosen_annotator_types
+from assay.analyses.shared.judges import get_annotator_types
 from assay.analyses.shared.only_topics import read_topic_filter, topic_row_mask
 from assay.cli.base import BadInput, FileCommand
 from assay.column_types import QrelsColumns, RunColumns
@@ -99,7 +99,7 @@ def label_loader(campaign: Campaign, options: dict[str, Any]) -> Callable[[], Qr
     Raises BadInput if LLM judges and human annotators are mixed. The function raises it if no pair
     has a label.
     """
-    judges = chosen_annotator_types(options)
+    judges = get_annotator_types(options)
 
     def load() -> QrelsColumns:
         out = io.StringIO()
@@ -128,7 +128,7 @@ def read_label_judgements(options: Mapping[str, Any]) -> LabelTable:
     """Return the judgements behind the labels of `label_loader`, on the requested scale."""
     campaign = get_campaign(options["campaign"])
     made = make_labels(
-        campaign, LabelChoices(method=options["method"], judges=chosen_annotator_types(options))
+        campaign, LabelChoices(method=options["method"], judges=get_annotator_types(options))
     )
     return made.table.binary(made.min_relevant) if options["labels"] == "binary" else made.table
 
@@ -136,7 +136,7 @@ def read_label_judgements(options: Mapping[str, Any]) -> LabelTable:
 def prel_loader(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], SampledQrels]:
     """Return a function that loads the labels of a sampled pool as its export writes them. The
     function raises BadInput if nothing can be estimated yet."""
-    choices = LabelChoices(method=options["method"], judges=chosen_annotator_types(options))
+    choices = LabelChoices(method=options["method"], judges=get_annotator_types(options))
 
     def load() -> SampledQrels:
         try:
@@ -170,7 +170,7 @@ def read_counted_judgements(
             f"--grades {options['grades']} does not match the campaign {slug}, expected {n_grades}"
         )
     min_relevant = check_min_relevant(options["min_relevant"] or campaign.min_relevant, n_grades)
-    rows = read_rows(campaign, judges=chosen_annotator_types(options))
+    rows = read_rows(campaign, judges=get_annotator_types(options))
     only = read_topic_filter(command, options, rows.topics, f"the judgements of {slug}")
     rows = rows.where(
         (rows.grade != NO_GRADE)

@@ -62,7 +62,7 @@ def preview_exclusion(work: ClaimedJob) -> dict[str, Any]:
         "labels_before": what.before.n_labelled,
         "labels_after": what.after.n_labelled,
         "without_label": len(what.without_label),
-        "topics_lost": what.topics_lost,
+        "lost_topics": what.lost_topics,
         "n_changes": len(what.changes),
         "changes": [
             {"topic": c.topic, "document": c.document, "before": c.before, "after": c.after}
@@ -82,7 +82,7 @@ def preview_exclusion(work: ClaimedJob) -> dict[str, Any]:
     before, after = compute_means(
         work,
         runs,
-        what.on_common_topics(),
+        what.restrict_to_common_topics(),
         levels=[campaign.min_relevant] * 2,
         measures=measures,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.dashboard.headline import NUMBER_WORDS, format_day
-from assay.campaigns.forecast import LEAST_DAYS, LEAST_JUDGEMENTS, UNJUDGED_MESSAGE, Forecast
+from assay.campaigns.forecast import MIN_DAYS, MIN_JUDGEMENTS, UNJUDGED_MESSAGE, Forecast
 from assay.number_words import format_count
 
 
@@ -18,7 +18,7 @@ def when_forecast_possible(ahead: Forecast) -> str:
         words = f"Forecast available from {format_day(ahead.possible_from)}"
         return f"{words}, after {ahead.n_short} more judgements." if ahead.n_short else f"{words}."
     if ahead.n_short and ahead.reason == UNJUDGED_MESSAGE:
-        return f"Forecast available after {NUMBER_WORDS[LEAST_DAYS]} working days and {LEAST_JUDGEMENTS} judgements."
+        return f"Forecast available after {NUMBER_WORDS[MIN_DAYS]} working days and {MIN_JUDGEMENTS} judgements."
     if ahead.n_short:
-        return f"Forecast available after {format_count(ahead.n_short, 'more judgement')} within {NUMBER_WORDS[LEAST_DAYS]} working days."
+        return f"Forecast available after {format_count(ahead.n_short, 'more judgement')} within {NUMBER_WORDS[MIN_DAYS]} working days."
     return ""

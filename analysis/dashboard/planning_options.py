@@ -34,7 +34,7 @@ from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.depth import full_depth_reason, set_depth
 from annotation.services.errors import CampaignError
 from annotation.services.people import accounts
-from assay.campaigns.forecast import LEAST_DAYS, Forecaster
+from assay.campaigns.forecast import MIN_DAYS, Forecaster
 from assay.campaigns.working_days import add_working_days
 
 DAY_SECONDS = 86400.0
@@ -179,7 +179,7 @@ class OutlookInputs:
             if place is None
             else self.priorities[: place + 1]
         )
-        room = None if due is None else self.forecaster.expected_until(due)
+        room = None if due is None else self.forecaster.predict_judgements_until(due)
         level = (
             None
             if room is None
@@ -336,7 +336,7 @@ def read_outlook_inputs(campaign: Campaign, live: CampaignSnapshot) -> OutlookIn
     values, level = live.pairs.levels
     forecaster = make_forecaster(campaign, live, timezone.now())
     lately = live.rows.counts & (
-        live.rows.judged_at > add_working_days(forecaster.now, -LEAST_DAYS, forecaster.zone)
+        live.rows.judged_at > add_working_days(forecaster.now, -MIN_DAYS, forecaster.zone)
     )
     return OutlookInputs(
         campaign=campaign,

@@ -17,7 +17,7 @@ from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from analysis.judgements.rows import CANNOT_JUDGE, COUNTED, TOO_FAST
 from annotation.models import Campaign, Lease, Membership, Pair
 from annotation.selectors.judging import get_time_zone
-from assay.campaigns.flags import is_many_too_fast
+from assay.campaigns.flags import has_many_too_fast
 from assay.campaigns.forecast import Forecast, Forecaster, count_short_pairs
 from assay.campaigns.working_days import add_working_days, count_working_days
 from assay.natural_order import natural_sort_key
@@ -269,7 +269,7 @@ def list_fast_annotators(campaign: Campaign, live: CampaignSnapshot) -> list[Fas
     suspects = [
         FastAnnotator(name, int(n), int(n + rest))
         for name, n, rest in zip(rows.annotators, fast, others, strict=True)
-        if is_many_too_fast(int(n), int(n + rest))
+        if has_many_too_fast(int(n), int(n + rest))
     ]
     status = {} if not suspects else dict(campaign.memberships.values_list("pseudonym", "status"))
     suspects = [one for one in suspects if status.get(one.pseudonym) != Membership.Status.EXCLUDED]
@@ -313,9 +313,9 @@ def _forecast_with_capacity(
         )
         return Forecast(reason=why), None
     until = None if campaign.deadline is None else campaign.deadline.timestamp()
-    return forecaster.forecast(remaining), None if until is None else forecaster.expected_until(
-        until, remaining=remaining
-    )
+    return forecaster.forecast(
+        remaining
+    ), None if until is None else forecaster.predict_judgements_until(until, remaining=remaining)
 
 
 def _count_short_pairs(live: CampaignSnapshot, its: SlotCounts, room: float | None) -> int | None:

@@ -36,7 +36,7 @@ from assay.sampling.stopping import (
     N_INTERIM_CHECKS,
     RemainingRelevant,
     estimate_remaining_relevant,
-    never_advised_reason,
+    never_useful_reason,
     no_check_reason,
 )
 from assay.sampling.stopping_advice import (
@@ -87,7 +87,7 @@ def get_stopping_advice(campaign: Campaign) -> StoppingAdvice | None:
     if campaign.pool is None or campaign.pool.kind not in ADVISABLE_POOL_KINDS:
         return None
     size = _pool_size(campaign.pool)
-    if never_advised_reason(*size) is not None:
+    if never_useful_reason(*size) is not None:
         return None
     jobs_of = Job.objects.filter(campaign_id=campaign.pk, kind=STOPPING_JOB).order_by(
         "-created_at", "-pk"
@@ -165,7 +165,7 @@ def request_interim_check(campaign: Campaign, *, user: Any) -> Job:
         )
     now = get_stopping_advice(campaign)
     if now is None:
-        raise Refused(never_advised_reason(*_pool_size(pool)) or "")
+        raise Refused(never_useful_reason(*_pool_size(pool)) or "")
     if now.running:
         raise Refused(_("an interim check is already running"))
     if now.why_not:

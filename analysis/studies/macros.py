@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 
 from analysis.studies.study import MAX_SHOWN
-from assay.paper_tables import show_cells
+from assay.paper_tables import format_cells
 from assay.tabular import Table, escape_latex, letter_requirements
 
 SPELLED = {
@@ -51,7 +51,7 @@ def render_macros(tables: Iterable[Table]) -> str:
 def _iterate_numbers(table: Table) -> Iterator[tuple[str, str]]:
     """Yield (name, LaTeX text) of the cells of numeric columns, row by row, then of the best cells.
     Rows are named by the columns before the first numbers. Undefined numbers are dashes."""
-    shown, columns, numeric = show_cells(table), table.columns, table.numeric
+    shown, columns, numeric = format_cells(table), table.columns, table.numeric
     n_names = next((i for i, number in enumerate(numeric) if number), len(numeric)) or 1
     rows = [" ".join(row[:n_names]) for row in shown]
     best = []

@@ -29,7 +29,7 @@ from analysis.systems.answers import (
 )
 from annotation.models import Campaign
 from assay.charts.svg import Picture
-from assay.comparison.leading_system import ALPHA, MAX_NAMED, join_names, list_rivals
+from assay.comparison.leading_system import ALPHA, MAX_NAMED, join_names, split_leaders_and_rivals
 from assay.measures.measures import UnknownMeasure
 from pooling.models import Job
 
@@ -109,7 +109,7 @@ def describe_decision(answer: dict[str, Any]) -> str:
     """Describe in one sentence whether a system is best."""
     if not answer["systems"] or not answer["topics"]:
         return _("No ranking yet: no topic has a label.")
-    leaders, rivals = list_rivals(answer)
+    leaders, rivals = split_leaders_and_rivals(answer)
     names = {"leader": join_names(leaders, MAX_NAMED)}
     if answer["untested"]:
         return _("No verdict yet: %(why)s.") % {"why": answer["untested"]}

@@ -28,7 +28,7 @@ from assay.analyses.shared.reading import (
 )
 from assay.analyses.shared.sampled_files import SAMPLED_MEASURES
 from assay.analyses.shared.stability_tables import words as element_words
-from assay.analyses.shared.unjudged_tables import closing_words
+from assay.analyses.shared.unjudged_tables import summarise_follow_up
 from assay.charts.svg import Picture
 from assay.measures.measures import split_condition
 from assay.options import DeclaredOption, Option, list_options
@@ -576,7 +576,7 @@ ALL_KINDS = (
         unpooled_run,
         subject=lambda options: str(options.get("unpooled_run") or ""),
         written=(TOP_UP_FILE,),
-        topped_up=closing_words,
+        topped_up=summarise_follow_up,
         group="plan",
         hint="which pairs to judge first",
     ),

@@ -155,11 +155,11 @@ def labels_table(name: str, counts: Values, over: str = "") -> Table:
         ["all", total, 1.0 if total else None, *(counts["decisions"][d] for d in decisions)]
     )
     header = ["label", "pairs", "share", *(d.replace("_", " ") for d in decisions)]
-    note = f"{over} {how_ended(counts)}".strip()
+    note = f"{over} {describe_iterations(counts)}".strip()
     return Table(name, f"Labels, {name}", header, rows, note)
 
 
-def how_ended(counts: Values) -> str:
+def describe_iterations(counts: Values) -> str:
     if "rounds" not in counts:
         return ""
     how = "converged" if counts["converged"] else "not converged: maximum number of rounds reached"

@@ -10,8 +10,8 @@ import numpy as np
 from assay.analyses.shared.pool_files import (
     PoolOptions,
     add_pool_options,
-    pooled_topics,
-    read_tops,
+    read_pooled_topics,
+    read_run_tops,
 )
 from assay.cli.base import FileCommand, write_text_atomically
 from assay.formats.pool import write_pool
@@ -82,8 +82,8 @@ class Command(FileCommand):
         **given: Any,
     ) -> Values:
         options = PoolOptions.of(given)
-        wanted = pooled_topics(runs, only_topics)
-        tops = read_tops(self, runs, options, wanted)
+        wanted = read_pooled_topics(runs, only_topics)
+        tops = read_run_tops(self, runs, options, wanted)
         pool = make_depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))
         if wanted is not None and (empty := len(set(wanted) - set(pool.topics))):
             self.warn(f"{format_count(empty, 'topic', 'has', 'have')} no document in any run")

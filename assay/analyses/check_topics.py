@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.cli.base import FileCommand, write_text_atomically
-from assay.formats.exports import write_removed, write_topics
+from assay.formats.exports import write_removed_topics, write_topics
 from assay.formats.topics import TopicRecord, read_topics
 from assay.number_words import format_count
 from assay.options import CheckedOptions, add_options, option
-from assay.pools.topic_checks import MatchLevel, ProposedRemoval, check_topics, join_need
+from assay.pools.topic_checks import (
+    MatchLevel,
+    ProposedRemoval,
+    check_topics,
+    join_information_need,
+)
 from assay.results import Values
 from assay.tabular import Cell, Table
 
@@ -36,7 +41,10 @@ def compute(topics: Sequence[TopicRecord], options: Options) -> Values:
     proposals = check_topics(
         [(topic.topic, topic.text) for topic in topics],
         match=options.match,
-        needs={topic.topic: join_need(topic.description, topic.narrative) for topic in topics},
+        needs={
+            topic.topic: join_information_need(topic.description, topic.narrative)
+            for topic in topics
+        },
     )
     out = {proposal.topic for proposal in proposals}
     return {
@@ -90,5 +98,5 @@ class Command(FileCommand):
                 write_topics([topic for topic in topics_read if topic.topic not in out], file)
         if removed:
             with write_text_atomically(removed) as file:
-                write_removed(proposals, file)
+                write_removed_topics(proposals, file)
         return result

@@ -70,7 +70,7 @@ class Options(CheckedOptions):
             check_thresholds(self.click_model, self.thresholds)
 
 
-def click_labels(counts: ClickCounts, options: Options) -> QrelsColumns:
+def label_shown_pairs(counts: ClickCounts, options: Options) -> QrelsColumns:
     """Label pairs that were shown: 0 and 1 (raw), or 0, 1, 2, ... by ranges of an estimate."""
     return make_click_labels(counts, options.click_model, thresholds=options.thresholds)
 
@@ -78,7 +78,7 @@ def click_labels(counts: ClickCounts, options: Options) -> QrelsColumns:
 def compute(counts: ClickCounts, qrels: QrelsColumns, options: Options) -> Values:
     """Count the pairs of the qrels by label, and the rows of the log on which they are based.
 
-    counts: counts of the click log. qrels: its `click_labels`.
+    counts: counts of the click log. qrels: its `label_shown_pairs`.
     """
     thresholds = (
         None
@@ -206,7 +206,7 @@ class Command(FileCommand):
             min_dwell=options.min_dwell,
         )
         try:
-            qrels = click_labels(counts, options)
+            qrels = label_shown_pairs(counts, options)
         except ValueError as error:
             raise BadInput(f"{clicks}: {error}") from None
         for warning in [*counts.warnings, *qrels.warnings]:

@@ -18,8 +18,8 @@ from assay.column_types import BOTH_BAD, BattleColumns
 from assay.comparison.bradley_terry import (
     BradleyTerryFit,
     NoMaximum,
-    clean_error,
     fit_bradley_terry,
+    standard_error,
 )
 from assay.comparison.preferences import (
     COVARIATES,
@@ -167,7 +167,7 @@ def _describe_fit(
     quantile = _quantile(options.alpha, fit.n_topics)
 
     def interval(value: float, variance: float) -> list[float]:
-        margin = quantile * clean_error(variance)
+        margin = quantile * standard_error(variance)
         return [value - margin, value + margin]
 
     names = [battles.systems[i] for i in playing]
@@ -230,7 +230,7 @@ def _list_differences(
 
 def _p_value(value: float, variance: float, n_topics: int) -> float:
     """Return the two-sided p-value, or NaN without a standard error."""
-    error = clean_error(variance)
+    error = standard_error(variance)
     if not error > 0:
         return float("nan")
     return float(2 * scipy.stats.t.sf(abs(value) / error, n_topics - 1))

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.analyses.shared.campaign_sources import (
+    CampaignAction,
     CampaignCommand,
-    InsteadOfFiles,
     add_campaign_options,
 )
 from assay.analyses.shared.comparison_tables import (
@@ -428,7 +428,7 @@ class Command(CampaignCommand):
         )
         parser.add_argument(
             "--scores",
-            action=InsteadOfFiles,
+            action=CampaignAction,
             metavar="FILE",
             help="file of scores by topic (run measure topic value), instead of QRELS and RUN; all its "
             "measures are compared",

@@ -30,7 +30,7 @@ from assay.comparison.equal_runs import N_BOARDS, list_chain_pairs, simulate_equ
 from assay.comparison.leaderboard import (
     BoardEntry,
     BoardPoint,
-    board_points,
+    list_board_points,
     list_comparisons,
     list_records,
     order_by_displacement,
@@ -98,7 +98,7 @@ def compute(
             for i, (tag, mrr) in enumerate(zip(first.tags, first.mrr.tolist(), strict=True))
         ]
     else:
-        entries = dated(submitted, first, warn)
+        entries = make_dated_entries(submitted, first, warn)
     entries = select_entries(entries, options)
     if submitted is None:  # without dates, baselines precede all runs
         entries = [replace(one, date="") if one.is_baseline else one for one in entries]
@@ -108,7 +108,7 @@ def compute(
             run["date"] = None
     return {
         **result,
-        **compared_chain(entries, result["chain"], first, options, seed),
+        **compare_chain(entries, result["chain"], first, options, seed),
         "topics_with_several_relevant": first.n_several,
     }
 
@@ -124,7 +124,9 @@ def compute_scores(rows: Sequence[BoardRow], options: Options) -> Values:
     return make_board(select_entries(entries, options), options.highlight)
 
 
-def dated(submitted: Sequence[BoardRow], first: FirstRanks, warn: Warn) -> list[BoardEntry]:
+def make_dated_entries(
+    submitted: Sequence[BoardRow], first: FirstRanks, warn: Warn
+) -> list[BoardEntry]:
     rows: dict[str, BoardRow] = {}
     for row in submitted:
         if row.tag in rows:
@@ -156,7 +158,7 @@ def select_entries(entries: list[BoardEntry], options: Options) -> list[BoardEnt
     return [one for one in kept if not until or one.date[:10] <= until]
 
 
-def compared_chain(
+def compare_chain(
     entries: list[BoardEntry],
     tags: list[str],
     first: FirstRanks,
@@ -170,7 +172,7 @@ def compared_chain(
         if tags
         else {name: [] for name in ("vs_first", "vs_previous", "vs_last")}
     )
-    in_order = [point.entry.tag for point in board_points(entries)]
+    in_order = [point.entry.tag for point in list_board_points(entries)]
     pairs = [(a, b) for j, b in enumerate(in_order) for a in in_order[:j]]
     compared: dict[tuple[str, str], RunComparison] = {}
     with ProgressLine("comparing runs", len(pairs)) as progress:
@@ -220,11 +222,11 @@ def compared_chain(
         "family_size": family,
         "correction": options.correction,
         "no_verdict": why,
-        "equal_boards": boards_of_equal_runs(entries, first, options, seed) if own else None,
+        "equal_boards": simulate_boards(entries, first, options, seed) if own else None,
     }
 
 
-def boards_of_equal_runs(
+def simulate_boards(
     entries: list[BoardEntry], first: FirstRanks, options: Options, seed: int
 ) -> Values:
     """Estimate, for each correction, how often a leaderboard of equal runs has a record with the
@@ -273,7 +275,7 @@ def make_board(entries: list[BoardEntry], highlight: str) -> Values:
     """Return the chain, and every run for the chart over time."""
     return {
         "chain": list_records(entries),
-        "runs": [point_json(point) for point in board_points(entries, highlight=highlight)],
+        "runs": [point_json(point) for point in list_board_points(entries, highlight=highlight)],
     }
 
 
@@ -342,10 +344,10 @@ def pictures(result: Values) -> list[Picture]:
     kinds = ["run", "state of the art", "baseline", "marked by its description"]
     record = {tag: f"R{number}" for number, tag in enumerate(result["chain"], 1)}
     spots = []
-    dated = all(run["date"] and _day(run["date"]) is not None for run in result["runs"])
+    has_dates = all(run["date"] and _day(run["date"]) is not None for run in result["runs"])
     for number, run in enumerate(result["runs"], 1):
         kind = 1 if run["sota"] else 2 if run["baseline"] else 3 if run["highlighted"] else 0
-        x = _day(run["date"]) if dated else float(number)
+        x = _day(run["date"]) if has_dates else float(number)
         if x is not None and run["score"] is not None:
             spots.append(
                 ScatterPoint(
@@ -360,11 +362,11 @@ def pictures(result: Values) -> list[Picture]:
         scatter_chart(
             spots,
             kinds=kinds,
-            caption="Scores over time" if dated else "Scores in the order given",
-            x_label="submitted" if dated else "number",
+            caption="Scores over time" if has_dates else "Scores in the order given",
+            x_label="submitted" if has_dates else "number",
             y_label="mean RR" if "vs_previous" in result else "score",
             x_form=lambda x: f"{x:g}",
-            dates=dated,
+            dates=has_dates,
         )
     ]
     rows = result.get("vs_previous", [])

@@ -142,7 +142,7 @@ def compute(
     counts = np.asarray(
         ~np.isnan([evaluation.values for evaluation in evaluations]).any(axis=(0, 2))
     )
-    needed = topics_solver(options.power, options.alpha, wanted, options.width)
+    needed = make_topics_solver(options.power, options.alpha, wanted, options.width)
     result: Values = {}
     undefined: dict[str, str] = {}
     for column, measure in enumerate(map(str, options.measures)):
@@ -269,7 +269,7 @@ def _plan_measure(
     }
 
 
-def topics_solver(
+def make_topics_solver(
     power: float, alpha: float, difference: float | None, width: float | None
 ) -> Topics:
     """Return a function from the standard deviation over topics to the number of topics needed for

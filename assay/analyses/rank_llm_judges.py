@@ -51,7 +51,7 @@ def compute(
     """
     highest = options.max_grade or int(people.grades.max(initial=0))
     judges = {
-        name: of_judge(people, own, name, options.min_relevant, highest, warn)
+        name: evaluate_llm_judge(people, own, name, options.min_relevant, highest, warn)
         for name, own in labels.items()
     }
     order = sorted(
@@ -64,7 +64,7 @@ def compute(
     }
 
 
-def of_judge(
+def evaluate_llm_judge(
     people: QrelsColumns,
     labels: QrelsColumns,
     name: str,

@@ -151,7 +151,7 @@ def score_as_unpooled(
             "judged": one.judged,
             "unjudged_as_0": float(one.bounds.zero.mean()),
             "bounds": [float(one.bounds.low.mean()), float(one.bounds.high.mean())],
-            "expected": one.filled if one.is_filled else None,
+            "expected": one.filled if one.shows_imputed_score else None,
         }
         for one in scores
     }

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from assay.analyses.shared.pool_files import (
     PoolOptions,
     add_pool_options,
-    pooled_topics,
-    read_tops,
+    read_pooled_topics,
+    read_run_tops,
 )
 from assay.cli.base import BadInput, FileCommand, Warn, write_text_atomically
 from assay.column_types import QrelsColumns
@@ -25,7 +25,7 @@ from assay.options import option
 from assay.pools.depth import PooledPairs, make_depth_pool
 from assay.pools.stages import STRATA_MAKERS
 from assay.pools.strata import (
-    MIN_DRAWN,
+    MIN_PER_STRATUM,
     PoolSample,
     Strata,
     allocate_sample,
@@ -87,7 +87,7 @@ def draw_sample(
     if int(counts.sum()) > n_wanted:
         warn(
             f"{int(counts.sum())} pairs are drawn instead of {n_wanted}: each of "
-            f"{len(made.names)} strata gives at least {MIN_DRAWN}. Fewer strata (--strata "
+            f"{len(made.names)} strata gives at least {MIN_PER_STRATUM}. Fewer strata (--strata "
             "votes) allow a smaller sample"
         )
     place = shuffle_strata(made, np.random.default_rng(seed), pool.documents, pool.topic)
@@ -201,7 +201,7 @@ class Command(FileCommand):
         **given: Any,
     ) -> Values:
         options = Options.of(given)
-        tops = read_tops(self, runs, options, pooled_topics(runs, only_topics))
+        tops = read_run_tops(self, runs, options, read_pooled_topics(runs, only_topics))
         pool = make_depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))
         sample = draw_sample(
             pool,
@@ -220,7 +220,7 @@ class Command(FileCommand):
     def read_grades(self, path: str, pool: PooledPairs) -> Grades:
         """Read the grades of a qrels file. Warns if it has none of the pool's pairs."""
         qrels = read_llm_qrels(path)
-        self.note_reading(path, qrels)
+        self.show_reader_messages(path, qrels)
         grades = grades_by_pair(qrels)
         if len(pool) and not any(pair in grades for pair in iterate_pairs(pool)):
             self.warn(

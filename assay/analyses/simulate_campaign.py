@@ -157,7 +157,7 @@ class SimulationInputs(NamedTuple):
     """Data that all simulations share. part: (share of the topics, maximum number of runs) of each
     simulation, or None."""
 
-    world: JudgedPool
+    judged_pool: JudgedPool
     plan: ordered.OrderedReplay | sampled.SampledReplay
     pairs: np.ndarray
     stopping: bool
@@ -181,7 +181,7 @@ def plan(
     other kind of pool, and if no pair of the pool is relevant.
     """
     refuse_contradictions(options)
-    world = world_of_runs(qrels, list(runs), options, seed, warn)
+    judged_pool = make_pool_of_runs(qrels, list(runs), options, seed, warn)
     errors = AnnotatorErrors(options.sensitivity, options.specificity, options.n_judgements)
     made: ordered.OrderedReplay | sampled.SampledReplay
     if options.strategy == "sampled":
@@ -193,8 +193,8 @@ def plan(
         made = ordered.OrderedReplay(
             options.strategy, options.budgets, chosen, errors, options.batch, options.audit
         )
-    pairs = sampled.choose_system_pairs(len(world.tags), np.random.default_rng(seed))
-    shared = SimulationInputs(world, made, pairs, options.stopping, options.part, seed)
+    pairs = sampled.choose_system_pairs(len(judged_pool.tags), np.random.default_rng(seed))
+    shared = SimulationInputs(judged_pool, made, pairs, options.stopping, options.part, seed)
     cost = options.n_judgements * options.seconds / 3600
     return PieceworkPlan(
         "simulations",
@@ -216,7 +216,7 @@ def refuse_contradictions(options: Options) -> None:
         )
 
 
-def world_of_runs(
+def make_pool_of_runs(
     qrels: QrelsColumns, runs: Sequence[RunColumns], options: Options, seed: int, warn: Warn
 ) -> JudgedPool:
     tops = [cut_run(run, options.depth, topics=qrels.topics) for run in runs]
@@ -247,14 +247,14 @@ def summary(
     warn: Warn,
 ) -> Values:
     """Summarise the simulations. cost: hours per judged pair."""
-    world = shared.world
+    judged_pool = shared.judged_pool
     result: Values = {
         "order": order,
         "scheduler": SCHEDULER,
-        "pairs": len(world),
-        "topics": world.n_topics,
-        "runs": len(world.tags),
-        "relevant": int((world.grades >= world.min_relevant).sum()),
+        "pairs": len(judged_pool),
+        "topics": judged_pool.n_topics,
+        "runs": len(judged_pool.tags),
+        "relevant": int((judged_pool.grades >= judged_pool.min_relevant).sum()),
         "simulations": len(simulations),
     }
     brought = [one for one, _ in simulations]
@@ -265,10 +265,10 @@ def summary(
         result |= summarise_checks(shared, brought)
     for budget, row in result["budgets"].items():
         row["hours"] = row["judged"] * cost
-        if order == "sampled" and row["judged"] > MORE * float(budget) * len(world):
+        if order == "sampled" and row["judged"] > MORE * float(budget) * len(judged_pool):
             warn(
                 f"budget {budget}: {row['judged']:,.0f} pairs are drawn instead of "
-                f"{float(budget) * len(world):,.0f}, because each stratum gives at least 2. "
+                f"{float(budget) * len(judged_pool):,.0f}, because each stratum gives at least 2. "
                 "Fewer strata (--strata votes) allow a smaller sample"
             )
     if stops:
@@ -283,19 +283,23 @@ def run_simulation(shared: SimulationInputs, number: int) -> tuple[Any, Any]:
     applied, or None)."""
     if isinstance(shared.plan, sampled.SampledReplay):
         looks = sampled.simulate_sample(
-            shared.world, shared.plan, shared.pairs, [shared.seed, number, 0]
+            shared.judged_pool, shared.plan, shared.pairs, [shared.seed, number, 0]
         )
         return looks, sampled.replay_until_stop(
-            shared.world, shared.plan, [shared.seed, number, 1]
+            shared.judged_pool, shared.plan, [shared.seed, number, 1]
         ) if shared.stopping else None
-    world, seed = shared.world, shared.seed + number
+    judged_pool, seed = shared.judged_pool, shared.seed + number
     if shared.part is not None:
         share, most = shared.part
         rng = np.random.default_rng([shared.seed, number, 2])
-        topics = np.sort(rng.permutation(world.n_topics)[: max(round(share * world.n_topics), 1)])
-        world = select_part(world, topics, np.sort(rng.permutation(len(world.tags))[:most]))
-    return ordered.replay_ordered(world, shared.plan, seed), ordered.replay_until_stop(
-        world, shared.plan, seed
+        topics = np.sort(
+            rng.permutation(judged_pool.n_topics)[: max(round(share * judged_pool.n_topics), 1)]
+        )
+        judged_pool = select_part(
+            judged_pool, topics, np.sort(rng.permutation(len(judged_pool.tags))[:most])
+        )
+    return ordered.replay_ordered(judged_pool, shared.plan, seed), ordered.replay_until_stop(
+        judged_pool, shared.plan, seed
     ) if shared.stopping else None
 
 

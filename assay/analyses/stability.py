@@ -196,7 +196,7 @@ def plan(
                 element: {
                     "population": one.n,
                     "size": one.size,
-                    "shared": [one.shared(level.overlap) for level in work],
+                    "shared": [one.n_shared(level.overlap) for level in work],
                 }
                 for element, one in parts.items()
             }

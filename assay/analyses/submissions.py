@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assay.analyses.shared.institutions import read_institutions, submissions_until
+from assay.analyses.shared.institutions import read_institutions, select_submissions
 from assay.analyses.shared.score_tables import result_conditions
 from assay.charts.bars import bar_chart
 from assay.charts.points import ScatterPoint, scatter_chart
@@ -63,7 +63,7 @@ def compute(
     gives the private scores and expected ranks. Ranks are None without private scores. Raises
     BadInput if there are no submissions up to the last day.
     """
-    kept = submissions_until(rows, institutions=institutions or {}, until=options.until)
+    kept = select_submissions(rows, institutions=institutions or {}, until=options.until)
     if not kept:
         raise BadInput(f"no submission is dated {options.until} or earlier (--until)")
     tags, _ = make_tags_distinct(row.tag for row in kept)

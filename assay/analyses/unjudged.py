@@ -26,13 +26,13 @@ from assay.comparison.unjudged_documents import (
     UniqueDocumentGrades,
     UnjudgedDocument,
     add_later_judgements,
-    count_until_narrow,
+    count_to_narrow,
     imputed_ndcg,
     imputed_precision,
     judging_order,
-    mean_grade_of_unique_documents,
     read_topic_tops,
     remaining_score_range,
+    summarise_unique_documents,
 )
 from assay.formats.pool import HEADER_LINE, format_pool_line
 from assay.measures.measures import Measure
@@ -107,7 +107,7 @@ def compute(
             "unjudged": list_unjudged(then, cutoff)["unjudged"]["total"]
         } | compute_scores(then, measures, min_relevant, highest)
     others = [one for one in pool if one.tag != run.tag]
-    result |= imputed_scores(qrels, tops, measures, others, group_of, min_relevant)
+    result |= impute_scores(qrels, tops, measures, others, group_of, min_relevant)
     if rival is not None:
         result["against"] = {
             "run": rival.tag,
@@ -119,9 +119,9 @@ def compute(
                 highest,
             ),
         }
-    order = order_of_judging(qrels, run, measures, rival)
+    order = list_judging_order(qrels, run, measures, rival)
     result["order"] = [[hole.topic, hole.document, hole.weight] for hole in order]
-    result["settles"] = judging_effect(order, highest, options.judge)
+    result["settles"] = compute_judging_effect(order, highest, options.judge)
     result |= {"run": run.tag, "cutoff": cutoff, "highest": highest}
     result["closed"] = completion_reason(order, result)
     return result
@@ -131,7 +131,7 @@ def find_cutoff(measures: Sequence[Measure]) -> int:
     return max(measure.cutoff or 10 for measure in measures)
 
 
-def order_of_judging(
+def list_judging_order(
     qrels: QrelsColumns, run: RunColumns, measures: Sequence[Measure], rival: RunColumns | None
 ) -> list[UnjudgedDocument]:
     """Return the unjudged documents of the run and of the rival, the most informative first."""
@@ -143,7 +143,7 @@ def order_of_judging(
     )
 
 
-def imputed_scores(
+def impute_scores(
     judged: QrelsColumns,
     tops: Sequence[TopicTop],
     measures: Sequence[Measure],
@@ -179,7 +179,7 @@ def imputed_scores(
         else:
             depth = measure.cutoff or 10
             if depth not in worths:
-                worths[depth] = mean_grade_of_unique_documents(
+                worths[depth] = summarise_unique_documents(
                     runs, owners, judged, depth=depth, min_relevant=min_relevant
                 )
             worth = worths[depth]
@@ -228,7 +228,7 @@ def completion_reason(order: Sequence[UnjudgedDocument], result: Mapping[str, An
     return None
 
 
-def judging_effect(
+def compute_judging_effect(
     order: Sequence[UnjudgedDocument], highest: int, judge: int | None
 ) -> dict[str, Any]:
     """Return the shares of weight by which judging the first `judge` documents (default: half)
@@ -237,7 +237,7 @@ def judging_effect(
     left = widths / widths[0] if widths[0] else np.full(len(widths), math.nan)
     n = min(judge or (len(order) + 1) // 2, len(order))
     steps = {str(share): float(left[round(share * len(order))]) for share in (0.1, 0.25, 0.5, 0.75)}
-    return {"n": n, "left": float(left[n]), "enough": count_until_narrow(widths), "by_share": steps}
+    return {"n": n, "left": float(left[n]), "enough": count_to_narrow(widths), "by_share": steps}
 
 
 def compute_differences(
@@ -369,7 +369,7 @@ class Command(CampaignCommand):
             before=first if later else None,
         )
         if top_up:
-            order = order_of_judging(judged, late, options.measures, rival)
+            order = list_judging_order(judged, late, options.measures, rival)
             with write_text_atomically(top_up) as out:
                 write_top_up_pool(order[: options.judge], out)
         return result

@@ -158,7 +158,7 @@ class DayPace:
             idle.add(self.now, days * math.exp(min(reach + fade, 50.0))),
         )
 
-    def expected_until(self, moment: float) -> float:
+    def predict_judgements_until(self, moment: float) -> float:
         """Return the expected number of judgements until a time, within two years."""
         now, then = self._clocks[1].elapsed(np.array([self.now, moment]))
         return self.per_day * float(then - now)

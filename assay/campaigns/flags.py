@@ -82,7 +82,7 @@ def binomial_tail(at_most: int, n: int, p: float) -> float:
     return math.fsum(math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(at_most + 1))
 
 
-def is_many_too_fast(n_fast: int, submitted: int) -> bool:
+def has_many_too_fast(n_fast: int, submitted: int) -> bool:
     """Return whether the share of too-fast judgements among those submitted should be checked."""
     return n_fast >= 3 and n_fast / max(submitted, 1) > 0.05
 
@@ -101,7 +101,7 @@ def find_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
     """Return the flags of an annotator. names: names of the grades, lowest first."""
     signs = []
     submitted = p.n + p.n_fast + p.n_cannot
-    if is_many_too_fast(p.n_fast, submitted):
+    if has_many_too_fast(p.n_fast, submitted):
         evidence = f"{p.n_fast} of {submitted} below the minimum time"
         signs.append(
             AnnotatorFlag(

@@ -14,7 +14,7 @@ from assay.campaigns.day_pace import DAY_SECONDS, DayHistory, DayPace
 from assay.campaigns.working_days import add_working_days, count_working_days
 
 MINUTE_SECONDS = 60.0
-LEAST_DAYS, LEAST_JUDGEMENTS = 2, 20
+MIN_DAYS, MIN_JUDGEMENTS = 2, 20
 """Minimum number of working days of history, and of judgements within as many working days before
 now. Below either there is no forecast."""
 VAGUE_DAYS, VAGUE_RATIO = 60, 3.0
@@ -35,7 +35,7 @@ class Forecast:
     unknown. reason: why there is no forecast, or what the forecast does not take into account.
     possible_from: without a forecast, the minute from which the history is long enough, or None if
     it already is long enough or there are no judgements yet. n_short: number of judgements still
-    needed to reach LEAST_JUDGEMENTS within the last LEAST_DAYS. is_vague: whether the prediction
+    needed to reach MIN_JUDGEMENTS within the last MIN_DAYS. is_vague: whether the prediction
     interval is too wide to plan by. trend: relative change of the pace per working day, None if it
     is not significant.
     """
@@ -55,8 +55,8 @@ class Forecast:
 class Forecaster:
     """Forecasts of one campaign at one time, all based on the same pace.
 
-    past: times of the judgements so far. lately: number of judgements within the last LEAST_DAYS
-    working days. lacking: working days of history missing to LEAST_DAYS, without the kick-off.
+    past: times of the judgements so far. lately: number of judgements within the last MIN_DAYS
+    working days. lacking: working days of history missing to MIN_DAYS, without the kick-off.
     pace: None if there is no forecast.
     """
 
@@ -74,16 +74,16 @@ class Forecaster:
         time zone of the campaign's calendar days."""
         past = moments[moments <= now]  # NaN compares as false
         if not len(past):
-            return cls(past, now, zone, 0, float(LEAST_DAYS), False, None)
+            return cls(past, now, zone, 0, float(MIN_DAYS), False, None)
         history = DayHistory.of(past, now=now, zone=zone)
-        lately = int((past > add_working_days(now, -LEAST_DAYS, zone)).sum())
+        lately = int((past > add_working_days(now, -MIN_DAYS, zone)).sum())
         lacking = (
             0.0
             if now - history.begin > 7 * DAY_SECONDS
-            else max(0.0, LEAST_DAYS - count_working_days(history.begin, now, zone))
+            else max(0.0, MIN_DAYS - count_working_days(history.begin, now, zone))
         )
         pace = None
-        if lacking < 1e-9 and lately >= LEAST_JUDGEMENTS:
+        if lacking < 1e-9 and lately >= MIN_JUDGEMENTS:
             pace = DayPace.of(history, now=now, zone=zone)
         return cls(past, now, zone, lately, lacking, history.has_kick_off, pace)
 
@@ -92,8 +92,10 @@ class Forecaster:
         if remaining <= 0:
             return Forecast(reason=JUDGED_MESSAGE)
         if self.pace is None:
-            possible_from, n_short = self._missing_for_one(remaining)
-            return Forecast(reason=self._why_none(), possible_from=possible_from, n_short=n_short)
+            possible_from, n_short = self._missing_history(remaining)
+            return Forecast(
+                reason=self._no_forecast_reason(), possible_from=possible_from, n_short=n_short
+            )
         early, expected, late = self.ends(remaining)
         per_day, trend = self.pace.per_day, estimate_significant_trend(self.pace.history.whole_days)
         if not math.isfinite(expected):
@@ -105,7 +107,7 @@ class Forecaster:
         is_vague = late - early > VAGUE_DAYS * DAY_SECONDS and late - self.now > VAGUE_RATIO * (
             early - self.now
         )
-        reason = " ".join(filter(None, (_describe_trend(trend), self._weekend_words(late))))
+        reason = " ".join(filter(None, (_describe_trend(trend), self._weekend_note(late))))
         until = late if math.isfinite(late) else None
         return Forecast(expected, early, until, per_day, reason, is_vague=is_vague, trend=trend)
 
@@ -114,7 +116,9 @@ class Forecaster:
         now, NaN without a forecast."""
         return (math.nan, math.nan, math.nan) if self.pace is None else self.pace.ends(remaining)
 
-    def expected_until(self, until: float, *, remaining: float = math.inf) -> float | None:
+    def predict_judgements_until(
+        self, until: float, *, remaining: float = math.inf
+    ) -> float | None:
         """Return the expected number of judgements until a time, at most `remaining`, or None
         without a forecast.
 
@@ -123,23 +127,25 @@ class Forecaster:
         """
         if remaining <= 0 or (self.pace is not None and until <= self.now):
             return 0.0
-        return None if self.pace is None else min(remaining, self.pace.expected_until(until))
+        return (
+            None if self.pace is None else min(remaining, self.pace.predict_judgements_until(until))
+        )
 
-    def _why_none(self) -> str:
+    def _no_forecast_reason(self) -> str:
         if not len(self.past):
             return UNJUDGED_MESSAGE
         if self.lacking > 1e-9 and self.has_kick_off:
             return "A forecast needs two working days after the start."
         if self.lacking > 1e-9:
             return "A forecast needs two working days of judgements."
-        if self.lately >= LEAST_JUDGEMENTS:
+        if self.lately >= MIN_JUDGEMENTS:
             return "No judgements on a working day yet."
-        return f"Fewer than {LEAST_JUDGEMENTS} judgements in the last two working days."
+        return f"Fewer than {MIN_JUDGEMENTS} judgements in the last two working days."
 
-    def _missing_for_one(self, remaining: float) -> tuple[float | None, int]:
+    def _missing_history(self, remaining: float) -> tuple[float | None, int]:
         """Return (possible_from, n_short) of `Forecast`. possible_from is None if a forecast would
         need more judgements than remain."""
-        n_short = max(0, LEAST_JUDGEMENTS - self.lately)
+        n_short = max(0, MIN_JUDGEMENTS - self.lately)
         if remaining < max(n_short, 1):
             return None, 0
         if not len(self.past) or self.lacking < 1e-9:
@@ -148,7 +154,7 @@ class Forecaster:
             round(add_working_days(self.now, self.lacking, self.zone) / MINUTE_SECONDS, 3)
         ) * MINUTE_SECONDS, n_short
 
-    def _weekend_words(self, late: float) -> str:
+    def _weekend_note(self, late: float) -> str:
         assert self.pace is not None, "called only if a forecast exists"
         history = self.pace.history
         if (

@@ -14,7 +14,7 @@ from assay.charts.svg import (
     SHORT_LABEL,
     LinearScale,
     Picture,
-    are_whole,
+    are_whole_numbers,
     axis_margin,
     clamp_centre,
     draw_both_widths,
@@ -65,7 +65,7 @@ def bar_chart(
     defined = [v for v in values if v is not None]
     if not defined:
         return undefined_figure(reason, caption=caption)
-    whole = are_whole(defined)
+    whole = are_whole_numbers(defined)
     described = f"{len(labels)} bars from {form(min(defined))} to {form(max(defined))} {unit}."
 
     def draw(width: float) -> str:

@@ -95,7 +95,7 @@ class LinearScale:
         )
 
 
-def are_whole(values: Iterable[float]) -> bool:
+def are_whole_numbers(values: Iterable[float]) -> bool:
     """Return whether all values are whole numbers. Their axis then has only whole numbers."""
     return all(float(value).is_integer() for value in values)
 
@@ -173,16 +173,16 @@ def wrap_label(name: str, most: int) -> list[str]:
     punctuation if possible. Nothing is cut off."""
     lines = [""]
     for part in PART_PATTERN.findall(name):
-        if lines[-1] and not _does_fit(lines[-1] + part.rstrip(), most):
+        if lines[-1] and not _fits_on_lines(lines[-1] + part.rstrip(), most):
             lines.append("")
         lines[-1] += part
-        while not _does_fit(lines[-1].rstrip(), most):
-            at = next((n for n in range(most, 1, -1) if _does_fit(lines[-1][:n], most)), 1)
+        while not _fits_on_lines(lines[-1].rstrip(), most):
+            at = next((n for n in range(most, 1, -1) if _fits_on_lines(lines[-1][:n], most)), 1)
             lines[-1:] = [lines[-1][:at], lines[-1][at:]]
     return [line.strip() for line in lines if line.strip()]
 
 
-def _does_fit(words: str, most: int) -> bool:
+def _fits_on_lines(words: str, most: int) -> bool:
     return len(words) < 2 or text_width(words) < CHARACTER_WIDTH * (most + 0.1)
 
 
@@ -212,7 +212,9 @@ def wrap_headers(names: Sequence[str], room: float, most: int) -> list[list[str]
         return [[name] for name in names]
     letters = int(room / CHARACTER_WIDTH)
     if most < 2 or not all(
-        _does_fit(part.rstrip(), letters) for name in names for part in PART_PATTERN.findall(name)
+        _fits_on_lines(part.rstrip(), letters)
+        for name in names
+        for part in PART_PATTERN.findall(name)
     ):
         return None
     lines = [wrap_label(name, letters) for name in names]

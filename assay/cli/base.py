@@ -286,7 +286,7 @@ class FileCommand:
     def note(self, message: str) -> None:
         self.stderr.write(f"note: {message}")
 
-    def note_reading(self, name: str, read: RunColumns | QrelsColumns) -> None:
+    def show_reader_messages(self, name: str, read: RunColumns | QrelsColumns) -> None:
         """Show the warnings and notes of a file's reader."""
         for warning in read.warnings:
             self.warn(f"{name}: {warning}")

@@ -74,7 +74,7 @@ class BradleyTerryFit:
         return float(covariance[a, a] + covariance[b, b] - 2 * covariance[a, b])
 
 
-def clean_error(variance: float) -> float:
+def standard_error(variance: float) -> float:
     """Return the standard error, 0 if it is below 1e-9 and NaN if the variance is."""
     if np.isnan(variance):
         return float("nan")

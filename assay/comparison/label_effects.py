@@ -68,7 +68,7 @@ def compute_label_effects(
         )
         means = now + (changed - scores[topic[some]]) / len(scores)
         for one, then in zip(owner[some].tolist(), means, strict=True):
-            effects[one] = _larger(effects[one], _compare_means(now, then))
+            effects[one] = _larger_effect(effects[one], _compare_means(now, then))
     return effects
 
 
@@ -86,14 +86,14 @@ def _score_changed_topics(
     sizes = np.diff(qrels.offsets)[topic]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     shift = offsets[:-1] - qrels.offsets[topic]  # from rows of the qrels to rows of the copies
-    grades = qrels.grades[_ranges(qrels.offsets[topic], sizes)].copy()
+    grades = qrels.grades[_concatenate_ranges(qrels.offsets[topic], sizes)].copy()
     grades[row + shift] = grade
     base = RecallBase(offsets, grades)
     scores = np.empty((len(topic), len(packed)))
     for number, run in enumerate(packed):
         start = np.searchsorted(run.topic, topic)
         lengths = np.searchsorted(run.topic, topic, side="right") - start
-        hits, copy = _ranges(start, lengths), np.repeat(np.arange(len(topic)), lengths)
+        hits, copy = _concatenate_ranges(start, lengths), np.repeat(np.arange(len(topic)), lengths)
         copies = PackedRun(
             run.tag,
             copy,
@@ -107,7 +107,7 @@ def _score_changed_topics(
     return scores
 
 
-def _ranges(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
+def _concatenate_ranges(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the numbers of ranges, one after the other."""
     end = np.cumsum(length)
     return np.arange(int(length.sum())) + np.repeat(start - (end - length), length)
@@ -125,7 +125,7 @@ def _compare_means(now: NDArray[np.float64], then: NDArray[np.float64]) -> Label
     )
 
 
-def _larger(one: LabelEffect, other: LabelEffect) -> LabelEffect:
+def _larger_effect(one: LabelEffect, other: LabelEffect) -> LabelEffect:
     return LabelEffect(
         max(one.change, other.change), max(one.swaps, other.swaps), one.leader or other.leader
     )

@@ -81,7 +81,7 @@ def list_records(entries: Iterable[BoardEntry]) -> list[str]:
     return tags
 
 
-def board_points(entries: Iterable[BoardEntry], *, highlight: str = "") -> list[BoardPoint]:
+def list_board_points(entries: Iterable[BoardEntry], *, highlight: str = "") -> list[BoardPoint]:
     """Return all runs by date, each with whether it became the state of the art and whether its
     description contains `highlight`, ignoring case and word boundaries (BERT matches DistilBERT).
     """

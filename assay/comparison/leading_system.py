@@ -214,7 +214,7 @@ def _list_with_p(rivals: Sequence[RivalSystem]) -> str:
     return join_names([*named, *(one.tag for one in rivals[MAX_NAMED:])], MAX_NAMED)
 
 
-def list_rivals(ranking: Mapping[str, Any]) -> tuple[list[str], list[RivalSystem]]:
+def split_leaders_and_rivals(ranking: Mapping[str, Any]) -> tuple[list[str], list[RivalSystem]]:
     """Return the leaders of a result of `rank_systems`, and the other runs, best first."""
     systems = ranking["systems"]
     leaders = list_leaders({one["tag"]: one["mean"] for one in systems})
@@ -237,7 +237,7 @@ def describe_leader(ranking: Mapping[str, Any], measure: str, *, estimated: bool
     return describe_verdict(
         measure,
         {one["tag"]: one["mean"] for one in systems},
-        list_rivals(ranking)[1],
+        split_leaders_and_rivals(ranking)[1],
         topics=ranking["topics"],
         correction="holm",
         estimated=estimated,

@@ -32,7 +32,7 @@ def find_similar_runs(
     The overlap of a topic is |A and B| / max(|A|, |B|) of the first documents A and B. Source:
     Craswell et al. (2021) ask for no more than one run with very small changes.
     """
-    tops = {run.tag: first_documents(run, depth) for run in runs}
+    tops = {run.tag: list_first_documents(run, depth) for run in runs}
     similar = []
     for a, b in combinations(tops, 2):
         topics = tops[a].keys() | tops[b].keys()
@@ -45,7 +45,7 @@ def find_similar_runs(
     return sorted(similar, key=lambda one: (-one.overlap, -one.same, one.a, one.b))
 
 
-def first_documents(run: RunColumns, depth: int) -> dict[str, list[bytes]]:
+def list_first_documents(run: RunColumns, depth: int) -> dict[str, list[bytes]]:
     """Return the first documents of each topic, by topic."""
     return {
         topic: run.documents[run.rows(number)][:depth].tolist()

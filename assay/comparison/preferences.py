@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.column_types import A_WINS, B_WINS, BOTH_BAD, TIE, BattleColumns
-from assay.comparison.bradley_terry import Outcomes, clean_error
+from assay.comparison.bradley_terry import Outcomes, standard_error
 
 COVARIATES = ("position", "length", "citations")
 
@@ -29,11 +29,11 @@ def select_outcomes(battles: BattleColumns, covariates: tuple[str, ...] = ()) ->
         battles.b[kept],
         battles.outcome[kept],
         battles.topic[kept],
-        {name: covariate(battles, name)[kept] for name in covariates},
+        {name: get_covariate(battles, name)[kept] for name in covariates},
     )
 
 
-def covariate(battles: BattleColumns, name: str) -> NDArray[np.float64]:
+def get_covariate(battles: BattleColumns, name: str) -> NDArray[np.float64]:
     """Return float64 (n_battles), a covariate of the log-odds of a against b.
 
     position: 1 if a was shown on the left, -1 if b. length: log2 of the ratio of the lengths.
@@ -103,11 +103,11 @@ def measure_left_share(battles: BattleColumns) -> LeftShare:
     error = float("nan")
     if total and groups > 1:
         residual = float(((lefts - share * totals) ** 2).sum())
-        error = clean_error(groups / (groups - 1) * residual / total**2)
+        error = standard_error(groups / (groups - 1) * residual / total**2)
     return LeftShare(int(lefts.sum()), total, share, error, groups)
 
 
-class ShownTwice(NamedTuple):
+class RepeatedPresentations(NamedTuple):
     """Pairs that an annotator judged on a topic exactly twice, once with each side on the left.
 
     units: number of these pairs. with_bad: pairs with a judgement "both bad". The other pairs are
@@ -122,7 +122,7 @@ class ShownTwice(NamedTuple):
     tie_once: int
 
 
-def compare_presentations(battles: BattleColumns) -> ShownTwice:
+def compare_presentations(battles: BattleColumns) -> RepeatedPresentations:
     """Compare the two judgements of pairs that the same annotator saw in both orders."""
     first = np.minimum(battles.a, battles.b)
     swapped = battles.a > battles.b
@@ -132,7 +132,7 @@ def compare_presentations(battles: BattleColumns) -> ShownTwice:
     keys = np.column_stack(
         [battles.topic, first, np.maximum(battles.a, battles.b), battles.annotator]
     )[known]
-    counts = dict.fromkeys(ShownTwice._fields, 0)
+    counts = dict.fromkeys(RepeatedPresentations._fields, 0)
     if len(keys):
         _, unit, n_rows = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
         order = np.argsort(unit.ravel(), kind="stable")
@@ -142,11 +142,11 @@ def compare_presentations(battles: BattleColumns) -> ShownTwice:
         both = side[one] != side[two]
         for i, j in zip(one[both], two[both], strict=True):
             counts["units"] += 1
-            counts[_name_presentation(winner[i], winner[j], side[i])] += 1
-    return ShownTwice(**counts)
+            counts[_classify_presentation(winner[i], winner[j], side[i])] += 1
+    return RepeatedPresentations(**counts)
 
 
-def _name_presentation(one: int, two: int, side: int) -> str:
+def _classify_presentation(one: int, two: int, side: int) -> str:
     """one, two: outcomes with the alphabetically first system as a. side: 0 if it was on the left
     first."""
     if BOTH_BAD in (one, two):

@@ -124,7 +124,7 @@ def _one_sided_tau_ap_b(reference: Floats, other: Floats) -> float:
     return float(2 * (right.sum(axis=1)[counted] / above.sum(axis=1)[counted]).mean() - 1)
 
 
-def tau_of_sorted_names(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> float:
+def correlate_sorted_names(x: ArrayLike, y: ArrayLike, names: Sequence[str]) -> float:
     """Return the value that TripJudge's published script computes, which is not a correlation of
     the rankings. It passes the systems' names, sorted by value in each list, to a correlation that
     ranks names alphabetically. Equal values keep the order of `names`."""

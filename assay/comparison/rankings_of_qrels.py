@@ -21,8 +21,8 @@ from assay.comparison.rankings import (
     tau_ap_variant,
     tau_b,
 )
-from assay.comparison.tau_intervals import compute_tau_intervals, undecided_pairs
-from assay.labels.intervals import Interval, interval_if_holding
+from assay.comparison.tau_intervals import compute_tau_intervals, list_undecided_pairs
+from assay.labels.intervals import Interval, interval_if_containing
 from assay.measures.evaluation import Evaluation
 
 PAIR_KEYS = (
@@ -99,7 +99,7 @@ def compare_rankings(
             result["tau_ap_variant"][measure][a][b] = tau_ap_variant(x, y)
             result["rbo"][measure][a][b] = rank_biased_overlap(x, y)
             shown = compared[a, b][i]
-            interval = interval_if_holding(shown.interval, result["tau"][measure][a][b])
+            interval = interval_if_containing(shown.interval, result["tau"][measure][a][b])
             result["interval"][measure][a][b] = interval.bounds
             result["interval_reason"][measure][a][b] = interval.reason
             result["undecided"][measure][a][b] = [list(pair) for pair in shown.undecided]
@@ -137,7 +137,7 @@ def _compare_over_shared_topics(
         tags = rankings[a].tags
         compared[a, b] = compared[b, a] = [
             _RankingComparison(
-                interval, undecided_pairs(values_a[:, :, m], values_b[:, :, m], tags)
+                interval, list_undecided_pairs(values_a[:, :, m], values_b[:, :, m], tags)
             )
             for m, interval in enumerate(
                 compute_tau_intervals(

@@ -36,9 +36,9 @@ from assay.measures.subcollections import (
     ELEMENTS,
     JOINT,
     SamplingPopulation,
-    all_overlaps,
     draw_pairs,
-    find_least_overlap,
+    find_min_overlap,
+    list_overlaps,
     split_memberships,
 )
 
@@ -149,19 +149,19 @@ def make_population(
     """
     protocol = protocol.alone(protocol.elements[0])
     if protocol.element == "documents":
-        drawn = SamplingPopulation.whole(
+        drawn = SamplingPopulation.from_size(
             len(collection.documents if documents is None else documents)
         )
     elif protocol.element == "topics":
-        drawn = SamplingPopulation.whole(len(collection.topics))
+        drawn = SamplingPopulation.from_size(len(collection.topics))
     else:
-        rows = drawable_rows(collection, protocol)
+        rows = list_sampled_rows(collection, protocol)
         if protocol.per_topic_quota:
-            drawn = SamplingPopulation.by_group(
+            drawn = SamplingPopulation.from_groups(
                 np.searchsorted(collection.offsets, rows, side="right") - 1
             )
         else:
-            drawn = SamplingPopulation.whole(len(rows))
+            drawn = SamplingPopulation.from_size(len(rows))
     if drawn.size == 0:
         raise ValueError(f"{drawn.n} {protocol.element} cannot be divided into two halves")
     return drawn
@@ -183,8 +183,8 @@ def make_chunks(drawn: SamplingPopulation, protocol: StabilityProtocol) -> list[
     """Return the levels of overlap, lowest first."""
     overlaps = protocol.overlaps
     if overlaps is None:
-        overlaps = all_overlaps(drawn.size) if protocol.element == "topics" else DEFAULT_OVERLAPS
-    return [StabilityChunk(overlap, drawn.shared(overlap)) for overlap in sorted(set(overlaps))]
+        overlaps = list_overlaps(drawn.size) if protocol.element == "topics" else DEFAULT_OVERLAPS
+    return [StabilityChunk(overlap, drawn.n_shared(overlap)) for overlap in sorted(set(overlaps))]
 
 
 def run_chunk(
@@ -219,7 +219,7 @@ def draw_level(
     documents: NDArray[np.bytes_] | None = None,
 ) -> dict[str, NDArray[np.uint8]]:
     """Return element -> memberships of a level, uint8 (n_pairs, N). Items are documents (of the
-    list, if given), topics, or rows of `drawable_rows`. The memberships of two elements varied
+    list, if given), topics, or rows of `list_sampled_rows`. The memberships of two elements varied
     together are those of each alone."""
     drawn = {}
     for element in protocol.elements:
@@ -247,7 +247,7 @@ def _mean_scores(
         kept = split_memberships(_align_documents(drawn["documents"], collection, documents))
     for element in {"assessments", "positive"} & set(drawn):
         assessed = np.ones((len(collection.grades), 2 * protocol.pairs), np.uint8)
-        assessed[drawable_rows(collection, protocol.alone(element))] = split_memberships(
+        assessed[list_sampled_rows(collection, protocol.alone(element))] = split_memberships(
             drawn[element]
         )
     if "topics" not in drawn:
@@ -281,7 +281,9 @@ def _mean_scores(
         return np.asarray(sums / topics.sum(axis=-1).T)
 
 
-def drawable_rows(collection: PackedCollection, protocol: StabilityProtocol) -> NDArray[np.int64]:
+def list_sampled_rows(
+    collection: PackedCollection, protocol: StabilityProtocol
+) -> NDArray[np.int64]:
     """Return the rows of the qrels that are sampled: all, including negative grades, or for the
     element `positive` the relevant ones. The other rows always stay."""
     if protocol.element == "positive":
@@ -333,8 +335,7 @@ def combine_results(
         slope=np.array([slope for slope, _ in lines]),
         intercept=np.array([intercept for _, intercept in lines]),
         minimum_overlap=tuple(
-            find_least_overlap(overlaps, reached[m].all(axis=1).tolist())
-            for m in range(len(values))
+            find_min_overlap(overlaps, reached[m].all(axis=1).tolist()) for m in range(len(values))
         ),
     )
 

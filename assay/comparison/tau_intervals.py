@@ -41,7 +41,7 @@ class SystemOrder(NamedTuple):
     undecided: NDArray[np.bool_]
 
 
-def order_certainty(values: Floats) -> SystemOrder:
+def compute_order_certainty(values: Floats) -> SystemOrder:
     """Compute the certainty of each pair's order. values: float64 (topics, systems). Topics with
     NaN are left out."""
     values = values[~np.isnan(values).any(axis=1)]
@@ -95,7 +95,7 @@ def _tau_interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> In
     value = tau_b(*(compute_sample_means(np.ones((1, n_topics)), values)[0] for values in (a, b)))
     if math.isnan(value):
         return no_interval("tau-b is undefined on the shared topics", "topics")
-    doubt = order_certainty(a).doubt + order_certainty(b).doubt
+    doubt = compute_order_certainty(a).doubt + compute_order_certainty(b).doubt
     if not doubt < MAX_DOUBT:
         shared = f"{n_topics} shared topic{'s' if n_topics != 1 else ''}"
         if n_topics < MIN_VERDICT_TOPICS:
@@ -131,8 +131,8 @@ def _tau_interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> In
     return Interval(float(low), float(high), "", "topics")
 
 
-def undecided_pairs(a: Floats, b: Floats, names: list[str]) -> list[tuple[str, str]]:
+def list_undecided_pairs(a: Floats, b: Floats, names: list[str]) -> list[tuple[str, str]]:
     """Return the pairs of systems, by name, whose order is undecided under one of two qrels or
     both. a, b: (topics, systems)."""
-    undecided = order_certainty(a).undecided | order_certainty(b).undecided
+    undecided = compute_order_certainty(a).undecided | compute_order_certainty(b).undecided
     return sorted(tuple(sorted((names[i], names[j]))) for i, j in np.argwhere(undecided).tolist())  # type: ignore[misc]

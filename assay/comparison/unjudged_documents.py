@@ -2,7 +2,7 @@
 
 read_topic_tops(run, qrels, depth)                   top documents and their grades, by topic
 ndcg_bounds, precision_bounds, rbp_bounds            exact score bounds over all possible grades
-mean_grade_of_unique_documents                       mean grade of documents that only one group
+summarise_unique_documents                       mean grade of documents that only one group
                                                      retrieved, by rank (after Zobel 1998)
 judging_order                                        unjudged documents, largest effect first
 remaining_score_range                                range that is left after judging the first n
@@ -322,7 +322,7 @@ class UniqueDocumentGrades:
         return (self.relevant[band] + 0.3) / (self.numbers[band] + 1)
 
 
-def mean_grade_of_unique_documents(
+def summarise_unique_documents(
     runs: Sequence[RunColumns],
     groups: Sequence[str],
     qrels: QrelsColumns,
@@ -451,6 +451,6 @@ def remaining_score_range(order: Sequence[UnjudgedDocument], *, highest: int) ->
     return highest * np.append(np.cumsum(weights[::-1])[::-1], 0.0)
 
 
-def count_until_narrow(widths: Floats, *, width: float = NEGLIGIBLE_WIDTH) -> int:
+def count_to_narrow(widths: Floats, *, width: float = NEGLIGIBLE_WIDTH) -> int:
     """Return the minimum number of unjudged documents after which at most this width is left."""
     return int(np.argmax(widths <= width + 1e-12))

@@ -19,9 +19,9 @@ from assay.comparison.unjudged_documents import (
     ScoreBounds,
     TopicTop,
     imputed_ndcg,
-    mean_grade_of_unique_documents,
     ndcg_bounds,
     read_topic_tops,
+    summarise_unique_documents,
 )
 
 
@@ -44,7 +44,7 @@ class LeftOutScores(NamedTuple):
         return sum(self.unjudged) / max(len(self.unjudged), 1)
 
     @property
-    def is_filled(self) -> bool:
+    def shows_imputed_score(self) -> bool:
         """Return whether to show the imputed score. With more unjudged documents per topic it
         overestimates bad runs."""
         return self.mean_unjudged <= MAX_MEAN_UNJUDGED
@@ -70,7 +70,7 @@ def iterate_left_out_scores(
         reduced = drop_unique_judgements(
             qrels, [runs[k] for k in own], [runs[k] for k in others], cutoff=cutoff
         )
-        worth = mean_grade_of_unique_documents(
+        worth = summarise_unique_documents(
             [runs[k] for k in others],
             [groups[k] for k in others],
             reduced,

@@ -73,7 +73,7 @@ def make_groups_column(measure_result: Mapping[str, Any]) -> tuple[str, dict[str
     }
 
 
-def describe_constant(result: Mapping[str, Any]) -> str:
+def describe_constant_differences(result: Mapping[str, Any]) -> str:
     """Describe which test decides if the t-test is undefined. Empty if it is defined for every pair
     of `compare systems`."""
     pairs = [

@@ -154,7 +154,7 @@ def judge_comparisons(
     judged = []
     for i, comparison in enumerate(comparisons):
         corrected = {name: float(column[i]) for name, column in columns.items()}
-        judged.append(_judge_one(comparison, corrected, alpha, decide, correction, size))
+        judged.append(_judge_comparison(comparison, corrected, alpha, decide, correction, size))
     return judged
 
 
@@ -172,7 +172,7 @@ def p_values(comparison: RunComparison) -> dict[str, float]:
     }
 
 
-def _judge_one(
+def _judge_comparison(
     comparison: RunComparison,
     p: dict[str, float],
     alpha: float,

@@ -106,7 +106,7 @@ def read_answers(
             )
     if not answers and not problems.count:
         problems.add(None, "no answers", EXPECTED_ANSWER)
-    problems.raise_any()
+    problems.raise_if_any()
     return list(answers.values())
 
 
@@ -311,5 +311,5 @@ def _read_labels(
                 problems.add(row.line, f"a second {column}", expected, text)
     if not labels and not problems.count:
         problems.add(None, "no rows", f"rows with {', '.join(wanted)}")
-    problems.raise_any()
+    problems.raise_if_any()
     return list(labels.values())

@@ -38,7 +38,7 @@ ARCHIVE_ERRORS = (
 compression method or an encrypted member."""
 
 
-def damaged_archive_error(
+def make_damaged_archive_error(
     called: str, error: Exception, expected: str = "a complete archive"
 ) -> FormatError:
     return FormatError.single(
@@ -230,7 +230,7 @@ def _unpack_zip(
                         out.write(part)
                         written(done)
     except (*ARCHIVE_ERRORS, ValueError) as error:
-        raise damaged_archive_error(called, error) from None
+        raise make_damaged_archive_error(called, error) from None
 
 
 def _parse_size(header: bytes, name: str, number: int) -> int:
@@ -309,4 +309,4 @@ def iterate_zip(
                     )
                 yield ArchiveMember(safe_name(info.filename), content, number)
     except (*ARCHIVE_ERRORS, ValueError) as error:
-        raise damaged_archive_error(called, error) from None
+        raise make_damaged_archive_error(called, error) from None

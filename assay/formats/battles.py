@@ -126,7 +126,7 @@ def _iterate_battles(source: Source, name: str) -> Iterator[Battle]:
             problems.add(row.line, error.problem, error.expected, text)
             continue
         yield battle
-    problems.raise_any()
+    problems.raise_if_any()
 
 
 def _split_row(row: DelimitedRow) -> DelimitedRow:

@@ -170,7 +170,7 @@ class _BundleBuilder:
     def done(self, form: str, name: str) -> Bundle:
         if not self.pairs and not self.mistakes.count:
             self.mistakes.add(None, "no pairs", "at least one query with a document")
-        self.mistakes.raise_any()
+        self.mistakes.raise_if_any()
         if undescribed := len({document for _, document in self.pairs} - set(self.documents)):
             self.counted[f"{format_count(undescribed, 'document', 'has', 'have')} no text"] = 1
         split = sum(len(set(grades)) > 1 for grades in self.judged.values())

@@ -44,7 +44,7 @@ class ProblemList:
         if len(self.first) < MAX_SHOWN:
             self.first.append(FileProblem(line, problem, expected, text))
 
-    def more(self, n: int) -> None:
+    def count_more(self, n: int) -> None:
         self.count += n
 
     def refuse(
@@ -56,7 +56,7 @@ class ProblemList:
         for row in shown.tolist():
             token = rows.token(row, column)[:80].decode("utf-8", "replace")
             self.add(int(rows.lines[row]), f"{token!r} {problem}", expected, rows.line_text(row))
-        self.more(len(places) - len(shown))
+        self.count_more(len(places) - len(shown))
 
     @property
     def full(self) -> bool:
@@ -106,7 +106,7 @@ class TokenRows:
         begin, end = self.raw.rfind(b"\n", 0, at) + 1, self.raw.index(b"\n", at)
         return self.raw[begin : min(end, begin + 4096)].decode("utf-8", "replace")
 
-    def longer_than(self, column: int, bound: int) -> NDArray[np.bool_]:
+    def find_longer_tokens(self, column: int, bound: int) -> NDArray[np.bool_]:
         return self._ends[:, column] - self._before[:, column] - 1 > bound
 
     def without(self, bad: NDArray[np.bool_]) -> TokenRows:
@@ -194,7 +194,7 @@ def find_rows(
         line = block[begin : min(int(newlines[at]) - PAD, begin + 4096)].decode("utf-8", "replace")
         n = int(counts[at])
         problems.add(first_line + int(at), f"{n} column{'s' if n != 1 else ''}", expected, line)
-    problems.more(max(len(wrong) - room, 0))
+    problems.count_more(max(len(wrong) - room, 0))
     if good.all() and len(all_starts) == n_lines * n_columns:
         before, ends = (
             (all_starts - 1).reshape(n_lines, n_columns),

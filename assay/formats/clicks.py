@@ -17,7 +17,7 @@ from typing import BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.formats.archives import ARCHIVE_ERRORS, damaged_archive_error, open_zip
+from assay.formats.archives import ARCHIVE_ERRORS, make_damaged_archive_error, open_zip
 from assay.formats.delimited import (
     DOCUMENT_NAMES,
     TOPIC_NAMES,
@@ -205,7 +205,7 @@ def read_packed_clicks(
                 max_bytes=max_bytes,
             )
     except ARCHIVE_ERRORS as error:
-        raise damaged_archive_error(called, error) from None
+        raise make_damaged_archive_error(called, error) from None
 
 
 MAX_HEADER = 1 << 16
@@ -273,7 +273,7 @@ class _ClickSessions:
     def check(self) -> None:
         if not self.seen and not self.mistakes.count:
             self.mistakes.add(None, "no sessions", "at least one row below the header")
-        self.mistakes.raise_any()
+        self.mistakes.raise_if_any()
 
 
 def _read_one_file(path: Source, name: str | None, max_bytes: int | None) -> ClickCounts:
@@ -399,5 +399,5 @@ def _read_rankings(
         places.add((cells[topic], place))
     if not rankings and not mistakes.count:
         mistakes.add(None, "no rankings", "at least one row below the header")
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     return rankings

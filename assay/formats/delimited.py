@@ -30,7 +30,7 @@ class FileProblems:
         if len(self.first) < MAX_SHOWN:
             self.first.append(FileProblem(line, problem, expected, text))
 
-    def raise_any(self) -> None:
+    def raise_if_any(self) -> None:
         if self.count:
             raise FormatError(
                 self.file, sorted(self.first, key=lambda problem: problem.line or 0), self.count

@@ -46,7 +46,7 @@ QUERY_WORDS, DOCUMENT_WORDS = 15, 60
 documents."""
 HIGHEST_GRADE = 10
 """A larger number is a rank, not a grade."""
-NEED_COLUMNS = (
+INFORMATION_NEED_COLUMNS = (
     "description",
     "desc",
     "narrative",
@@ -208,7 +208,7 @@ def _guess_json(text: str) -> DetectedKind:
     if not records:
         return UNKNOWN_KIND
     keys = {key for record in records for key in record}
-    if keys & set(NEED_COLUMNS):
+    if keys & set(INFORMATION_NEED_COLUMNS):
         return DetectedKind(
             (FileKind.TOPICS,)
             if not keys & {"contents", "body", "abstract"}

@@ -121,7 +121,7 @@ def read_documents(
     ids.report(mistakes)
     if not ids.lines and not mistakes.count:
         mistakes.add(None, "no documents", "at least one document")
-    mistakes.raise_any()
+    mistakes.raise_if_any()
 
 
 def make_documents(entries: Iterable[Any]) -> Iterator[DocumentRecord]:

@@ -124,7 +124,7 @@ def write_topics(topics: Iterable[TopicRecord], out: IO[str]) -> None:
     out.writelines(f"{topic.topic}\t{_flatten(topic.text)}\n" for topic in topics)
 
 
-def write_removed(removed: Iterable[ProposedRemoval], out: IO[str]) -> None:
+def write_removed_topics(removed: Iterable[ProposedRemoval], out: IO[str]) -> None:
     """Write `topic text reason same_as`, tab-separated with this header."""
     out.write("topic\ttext\treason\tsame_as\n")
     out.writelines(f"{r.topic}\t{_flatten(r.text)}\t{r.reason}\t{r.same_as}\n" for r in removed)

@@ -37,7 +37,7 @@ from assay.formats.judgement_cells import (
     parse_seconds,
     parse_time,
 )
-from assay.formats.labelling_tools import is_potato, load_label_studio, potato_reader
+from assay.formats.labelling_tools import is_potato, load_label_studio, make_potato_reader
 from assay.formats.plugins import find_plugin_reader
 from assay.formats.streams import PeekableStream, Source, display_name, read_json
 
@@ -92,9 +92,9 @@ def _read_delimited(
     names = normalise_names(table.first.cells)
     known = set(names)
     if {"relevancelevel", "documentid", "queryid", "userid"} <= known:
-        return _read_rows(table, mistakes, _fira_reader(names, warnings))
+        return _read_rows(table, mistakes, _make_fira_reader(names, warnings))
     if {"task", "worker", "label"} <= known:
-        return _read_rows(table, mistakes, _crowdkit_reader(names))
+        return _read_rows(table, mistakes, _make_crowdkit_reader(names))
     if (
         names[0] == "query"
         and len(names) > 2
@@ -103,8 +103,8 @@ def _read_delimited(
     ):
         return _read_quepid_csv(table, mistakes, warnings)
     if is_potato(names, table.first.cells):
-        return _read_rows(table, mistakes, potato_reader(table))
-    return _read_rows(table, mistakes, _plain_reader(table, names, warnings))
+        return _read_rows(table, mistakes, make_potato_reader(table))
+    return _read_rows(table, mistakes, _make_plain_reader(table, names, warnings))
 
 
 def _read_rows(
@@ -129,7 +129,7 @@ def _read_rows(
             yield judgement
 
 
-def _plain_reader(
+def _make_plain_reader(
     table: DelimitedTable, names: list[str], warnings: WarningCounter
 ) -> Callable[[DelimitedRow], FileJudgement | None]:
     places = {
@@ -186,7 +186,7 @@ def _plain_reader(
     return read
 
 
-def _fira_reader(
+def _make_fira_reader(
     names: list[str], warnings: WarningCounter
 ) -> Callable[[DelimitedRow], FileJudgement | None]:
     level, document, topic, user = (
@@ -218,7 +218,7 @@ def _fira_reader(
     return read
 
 
-def _crowdkit_reader(names: list[str]) -> Callable[[DelimitedRow], FileJudgement | None]:
+def _make_crowdkit_reader(names: list[str]) -> Callable[[DelimitedRow], FileJudgement | None]:
     task, worker, label = (names.index(n) for n in ("task", "worker", "label"))
 
     def read(row: DelimitedRow) -> FileJudgement:
@@ -355,7 +355,7 @@ def _to_columns(
             column.append(value)
     if not columns[0] and not mistakes.count:
         mistakes.add(None, "no judgements", "at least one row below the header")
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     texts = warnings.texts()
     if 0 not in columns[3]:
         texts.append(

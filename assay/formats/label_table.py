@@ -30,7 +30,7 @@ def read_label_table(path: Source, *, name: str | None = None) -> dict[str, Qrel
             "no header with topic, document and at least two columns of labels with different names",
             EXPECTED,
         )
-        mistakes.raise_any()
+        mistakes.raise_if_any()
     rows: dict[str, list[tuple[str, str, int]]] = {column: [] for column in header[2:]}
     pairs: set[tuple[str, str]] = set()
     for row in table:
@@ -56,5 +56,5 @@ def read_label_table(path: Source, *, name: str | None = None) -> dict[str, Qrel
                 mistakes.add(row.line, f"{column}: {cell[:20]!r} is not a grade", EXPECTED)
     if not pairs:
         mistakes.add(None, "no rows below the header", EXPECTED)
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     return {column: make_qrels(column, labels) for column, labels in rows.items()}

@@ -48,7 +48,7 @@ def is_potato(names: list[str], first: list[str]) -> bool:
     )
 
 
-def potato_reader(table: DelimitedTable) -> Callable[[DelimitedRow], FileJudgement]:
+def make_potato_reader(table: DelimitedTable) -> Callable[[DelimitedRow], FileJudgement]:
     """Return a reader of the rows of Potato's table, `user instance_id displayed_text
     SCHEMA:::LABEL ...`.
 

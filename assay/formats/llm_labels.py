@@ -112,7 +112,7 @@ def list_llm_labels(path: Source, *, name: str | None = None) -> list[SixColumnL
             "the fourth column counts up within each topic, like the ranks of a run",
             SIX_COLUMNS,
         )
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     return list(read.values())
 
 
@@ -185,7 +185,7 @@ def _list_umbrela_grades(path: Source, called: str) -> list[tuple[str, str, int]
                 "each pair once",
             )
         grades.append((*pair, one.grade))
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     return grades
 
 

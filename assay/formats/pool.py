@@ -157,7 +157,7 @@ def _make_pool(
         )
     if not seen and not mistakes.count:
         mistakes.add(None, "no pairs", "at least one row below the header")
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     ranks = np.zeros((len(seen), len(tags)), np.int16)
     for row, found_runs in enumerate(contributions):
         for run, place in found_runs:

@@ -96,7 +96,7 @@ def read_prel(path: Source, *, name: str | None = None) -> SampledQrels:
         )
     if not seen and not mistakes.count:
         mistakes.add(None, "no lines with grades", f"at least one line of {FIVE_COLUMNS}")
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     qrels = make_qrels(
         strip_suffixes(called) if name is None else name,
         ((t, d, g) for (t, d), (g, _, _) in seen.items()),

@@ -141,7 +141,7 @@ class _QrelsBuilder:
         bad = ~readable
         self.problems.refuse(bad, rows, grade, "is not a grade", "a whole number")
         for column, what in ((0, "topic"), (document, "document")):
-            long = rows.longer_than(column, cells.MAX_ID_BYTES)
+            long = rows.find_longer_tokens(column, cells.MAX_ID_BYTES)
             self.problems.refuse(
                 long & ~bad,
                 rows,

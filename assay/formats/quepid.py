@@ -158,7 +158,7 @@ def read_ratings(
             repeated += 1
     if not grades and not mistakes.count:
         mistakes.add(None, "no ratings", "at least one")
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     qrels = make_qrels(
         name or strip_suffixes(called),
         ((topic, document, grade) for (topic, document), grade in grades.items()),
@@ -235,7 +235,7 @@ def read_snapshot(
             rows[topic, cells[document].strip()] = -float(cells[position])
     if not rows and not mistakes.count:
         mistakes.add(None, "no rows", "at least one row below the header")
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     return make_run(
         tag or strip_suffixes(table.name),
         ((topic, d, score) for (topic, d), score in rows.items()),

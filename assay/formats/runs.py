@@ -25,9 +25,9 @@ from assay.formats.storage import load_columns, save_columns
 from assay.formats.streams import (
     Source,
     display_name,
+    get_stored_size,
     iterate_blocks,
     iterate_lines,
-    plain_size,
     strip_suffixes,
 )
 from assay.formats.topic_column import TopicColumn
@@ -92,7 +92,7 @@ def read_run(
         return to_single_precision(added) if scores == "float32" else added
     called = display_name(path, name)
     reading = _RunBuilder(
-        called, lenient=lenient, needs_rank=order == "rank", n_bytes=plain_size(path)
+        called, lenient=lenient, needs_rank=order == "rank", n_bytes=get_stored_size(path)
     )
     for first_line, n_lines, block in iterate_blocks(path, name=called, max_bytes=max_bytes):
         reading.add(first_line, n_lines, block)
@@ -206,7 +206,7 @@ class _RunBuilder:
             (self.document_column, "document ID"),
             *tag,
         ]:
-            long = rows.longer_than(column, cells.MAX_ID_BYTES)
+            long = rows.find_longer_tokens(column, cells.MAX_ID_BYTES)
             self.problems.refuse(
                 long,
                 rows,
@@ -366,7 +366,7 @@ class _RunBuilder:
                 f"duplicate document {document} for topic {topic} (first in line {numbers[2 * k + 1]})",
                 "each document once",
             )
-        self.problems.more(len(repeated) - len(shown))
+        self.problems.count_more(len(repeated) - len(shown))
 
     def warnings(self) -> list[str]:
         warnings = []

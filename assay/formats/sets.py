@@ -95,7 +95,7 @@ def read_fira_config(
             ", ".join(FIRA_SETTINGS),
             "\t".join(table.first.cells),
         )
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     line, cells = rows[0]
     given = {key: cell.strip() for key, cell in zip(names, cells, strict=True) if cell.strip()}
     settings: dict[str, Any] = {}
@@ -104,7 +104,7 @@ def read_fira_config(
         if value is None:
             mistakes.add(line, f"{key} {given[key]!r}", expected, "\t".join(cells))
         settings[FIRA_SETTINGS[key]] = value
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     return settings, [key for key in given if key not in FIRA_SETTINGS]
 
 

@@ -94,7 +94,7 @@ def display_name(source: Source, name: str | None = None) -> str:
     return str(getattr(source, "name", "upload"))
 
 
-def plain_size(source: Source) -> int:
+def get_stored_size(source: Source) -> int:
     """Return the size of a file on disk (the compressed size for archives), or 0 if unknown."""
     if isinstance(source, (str, os.PathLike)) and os.path.isfile(source):
         return os.path.getsize(source)

@@ -69,7 +69,7 @@ def read_topic_scores(path: Source, *, name: str | None = None) -> TopicScores:
             rows[key] = value
     if not rows and not mistakes.count:
         mistakes.add(None, "no values by topic", f"at least one line of {FOUR_COLUMNS}")
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     tags, topics, measures = (list(dict.fromkeys(names)) for names in zip(*rows, strict=True))
     values = np.full((len(tags), len(topics), len(measures)), np.nan)
     has_row = np.zeros(values.shape, dtype=bool)

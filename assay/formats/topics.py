@@ -118,7 +118,7 @@ def read_topics(
             topics.append(topic)
     if not topics and not mistakes.count:
         mistakes.add(None, "no topics", "at least one topic")
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     return topics
 
 

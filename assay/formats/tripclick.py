@@ -75,7 +75,7 @@ def read_tripclick(
             "no click on a result of one of the topics",
             "a log and a file of topics with queries in common",
         )
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     counts = ClickTally()
     for showing, clicks in showings.items():
         counts.session(
@@ -121,5 +121,5 @@ def map_queries_to_topics(queries: Source, name: str | None = None) -> dict[str,
                 "one topic per text",
                 topic.text,
             )
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     return topics

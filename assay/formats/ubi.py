@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from assay.formats.archives import ARCHIVE_ERRORS, damaged_archive_error, open_zip
+from assay.formats.archives import ARCHIVE_ERRORS, make_damaged_archive_error, open_zip
 from assay.formats.clicks import ClickCounts, ClickTally
 from assay.formats.delimited import FileProblems
 from assay.formats.errors import FormatError
@@ -88,7 +88,7 @@ def read_ubi(
     log = _EventLog(called)
     for line, record in _iterate_records(events, called, max_bytes, EXPECTED_EVENTS):
         log.add(line, record)
-    log.problems.raise_any()
+    log.problems.raise_if_any()
     return log.count(results, texts, topics, min_dwell)
 
 
@@ -236,7 +236,7 @@ def _read_queries(
         hits = record.get("query_response_hit_ids")
         if isinstance(hits, list) and hits:
             results.setdefault(str(query), [str(one).strip() for one in hits if is_valid_id(one)])
-    problems.raise_any()
+    problems.raise_if_any()
     return texts, results
 
 
@@ -266,7 +266,7 @@ def _iterate_records(
                 line,
                 value.get("_source", value) if isinstance(value.get("_source"), dict) else value,
             )
-    problems.raise_any()
+    problems.raise_if_any()
 
 
 def _parse_object(text: str) -> dict[str, Any] | None:
@@ -331,4 +331,4 @@ def read_packed_ubi(
                 max_bytes=max_bytes,
             )
     except ARCHIVE_ERRORS as error:
-        raise damaged_archive_error(called, error) from None
+        raise make_damaged_archive_error(called, error) from None

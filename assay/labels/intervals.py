@@ -24,7 +24,7 @@ half of them), and of units with disagreement. No method was found that covers b
 relevant share of 5% gives tables in which chance determines whether there is any agreement."""
 MIN_EFFECTIVE = 5
 """Minimum effective number of units. With fewer, one unit dominates."""
-USUAL, LEAST_TOPICS_IF_USUAL = 0.8, 60
+DOMINANT_SHARE, MIN_TOPICS_IF_DOMINANT = 0.8, 60
 """If more than this share of the grades are equal, few topics contain the others, and at least this
 many topics of equal size are needed to show how much topics differ."""
 MAX_UNDEFINED = 0.05
@@ -50,7 +50,7 @@ def no_interval(reason: str, unit: str = "") -> Interval:
     return Interval(math.nan, math.nan, reason, unit)
 
 
-def interval_if_holding(interval: Interval, value: float) -> Interval:
+def interval_if_containing(interval: Interval, value: float) -> Interval:
     """Return the interval if it contains the value that is shown with it, which may be computed
     from more data."""
     if interval.reason or math.isnan(value) or interval.low <= value <= interval.high:
@@ -178,8 +178,8 @@ def _refusal_reason(
             f"confidence interval needs {MIN_EFFECTIVE}"
         )
     share = float(mass[usual] / mass.sum())
-    if unit == "topics" and share > USUAL and effective < LEAST_TOPICS_IF_USUAL:
-        needed = f"a confidence interval then needs {LEAST_TOPICS_IF_USUAL} topics of equal size, not {math.floor(effective)}"
+    if unit == "topics" and share > DOMINANT_SHARE and effective < MIN_TOPICS_IF_DOMINANT:
+        needed = f"a confidence interval then needs {MIN_TOPICS_IF_DOMINANT} topics of equal size, not {math.floor(effective)}"
         return f"{math.floor(100 * share)}% of the grades are the same; {needed}"
     n_agreed = int(times[agreed.sum(axis=1) - agreed[:, usual] > 1e-9].sum())
     if unit == "pairs" and n * _chance_share(total, usual) >= MIN_AGREED[unit]:

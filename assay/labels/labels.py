@@ -89,18 +89,18 @@ class LabelTable:
             n_grades=self.n_grades,
         )
 
-    def for_pairs(self, pairs: NDArray[np.bool_]) -> LabelTable:
+    def select_pairs(self, pairs: NDArray[np.bool_]) -> LabelTable:
         """Return the judgements of these pairs (n_pairs)."""
         return self.where(pairs[self.pair])
 
-    def without_annotators(self, names: set[str]) -> LabelTable:
+    def exclude_annotators(self, names: set[str]) -> LabelTable:
         """Return the table without the judgements of these annotators. Unknown names are ignored."""
         dropped = np.array([name in names for name in self.annotators], dtype=bool)
         return self.where(~dropped[self.annotator]) if len(self) else self
 
-    def with_enough(self, min_judgements: int) -> LabelTable:
+    def select_by_min_judgements(self, min_judgements: int) -> LabelTable:
         """Return the pairs with at least this many judgements."""
-        return self.for_pairs(self.judgements_per_pair >= min_judgements)
+        return self.select_pairs(self.judgements_per_pair >= min_judgements)
 
     def binary(self, min_relevant: int) -> LabelTable:
         """Binarise each judgement before aggregation: 1 (relevant) from grade `min_relevant`,

@@ -163,17 +163,17 @@ def find_related_systems(
     names: names of the LLM judge and its model. given: declared tags.
     """
     named = {one.casefold() for one in given if one}
-    plain = [letters for name in names if len(letters := _keep_letters(name)) >= MIN_NAME_LENGTH]
+    plain = [letters for name in names if len(letters := _normalise_name(name)) >= MIN_NAME_LENGTH]
     reasons: dict[str, str] = {}
     for tag in tags:
         if tag.casefold() in named:
             reasons[tag] = "named as built with it"
-        elif held := next((letters for letters in plain if letters in _keep_letters(tag)), None):
+        elif held := next((letters for letters in plain if letters in _normalise_name(tag)), None):
             reasons[tag] = f"its tag contains {held}"
     return reasons
 
 
-def _keep_letters(text: str) -> str:
+def _normalise_name(text: str) -> str:
     return re.sub(r"[\W_]+", "", text.casefold())
 
 

@@ -22,7 +22,7 @@ NUGGET_MEASURES = ("strict_vital", "strict_all", "vital", "all")
 RUBRIC_MEASURES = ("binary", "ternary")
 
 
-def _share(total: float, count: int) -> float:
+def _share_or_zero(total: float, count: int) -> float:
     return total / count if count else 0.0
 
 
@@ -55,8 +55,8 @@ def score_support(sentences: Sequence[Sequence[str | None]]) -> dict[str, float]
             n_unjudged = sum(
                 1 for of, labels in zip(judged, sentences, strict=True) if labels and not of
             )
-            scores[f"{grading}_precision_{which}"] = _share(total, n_judged)
-            scores[f"{grading}_recall_{which}"] = _share(total, len(sentences) - n_unjudged)
+            scores[f"{grading}_precision_{which}"] = _share_or_zero(total, n_judged)
+            scores[f"{grading}_recall_{which}"] = _share_or_zero(total, len(sentences) - n_unjudged)
     return scores
 
 
@@ -76,7 +76,7 @@ def score_nuggets(vital: Sequence[bool], assignments: Sequence[str | None]) -> d
                 if is_vital or not only_vital
             ]
             name = f"{'strict_' if strict else ''}{'vital' if only_vital else 'all'}"
-            scores[name] = _share(math.fsum(values), len(values))
+            scores[name] = _share_or_zero(math.fsum(values), len(values))
     return scores
 
 

@@ -83,7 +83,7 @@ def pack_collection(
             rankings.append(numbers[r][:0] if place is None else numbers[r][run.rows(place)])
         rows = qrels.rows(i)
         packed.append(
-            PackedTopic.of(
+            PackedTopic.from_rankings(
                 qrels.grades[rows], numbers_of_qrels[rows], rankings, len(documents), highest
             )
         )
@@ -124,7 +124,7 @@ def evaluate_subcollections(
     n_samples = 1 if given is None else given.shape[1]
     scores = np.empty((len(measures), len(collection.tags), len(collection.topics), n_samples))
     places = max(
-        topic.places(0)[0].size if kept is None else topic.retrieved.size
+        topic.find_places(0)[0].size if kept is None else topic.retrieved.size
         for topic in collection.packed
     )
     # even, so that the two sub-collections of a pair stay together
@@ -142,7 +142,7 @@ def evaluate_subcollections(
             sampled = SampledTopic(topic, kept_here, assessed_here, width)
             for m, measure in enumerate(measures):
                 scores[m, :, number, columns] = score_topic(sampled, measure, min_relevant)
-            sampled.forget()
+            sampled.release_memory()
     return scores
 
 

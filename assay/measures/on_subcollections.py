@@ -45,10 +45,10 @@ class PackedTopic:
     _places: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = field(
         default_factory=dict, repr=False
     )
-    _among_judged: dict[int, NDArray[np.int64]] = field(default_factory=dict, repr=False)
+    _places_among_judged: dict[int, NDArray[np.int64]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(
+    def from_rankings(
         cls,
         grades: NDArray[np.int32],
         documents: NDArray[np.int64],
@@ -63,47 +63,47 @@ class PackedTopic:
             grades[order], documents[order], lengths, _pad_lists(rankings, n_documents), highest
         )
 
-    def gains(self, grade: NDArray[np.integer[Any]] | int, exponential: bool) -> Floats:
+    def compute_gains(self, grade: NDArray[np.integer[Any]] | int, exponential: bool) -> Floats:
         return (
             exponential_gains(grade, self.grades.max(initial=0))
             if exponential
             else np.asarray(grade, np.float64)
         )
 
-    def places(self, lowest: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def find_places(self, min_grade: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the assessed documents of at least this grade in each ranking, from the top down:
         two int64 (n_places, n_runs).
 
         The first has the rows of `grades`, or n_assessments as padding. The second has the
         positions in `retrieved` as flat indices.
         """
-        if lowest not in self._places:
+        if min_grade not in self._places:
             n_runs = len(self.lengths)
             rows, at = [], []
             for run, length in enumerate(self.lengths):
                 ranking = self.retrieved[:length, run]
                 row = np.minimum(np.searchsorted(self.documents, ranking), len(self.documents) - 1)
                 place = np.flatnonzero(
-                    (self.documents[row] == ranking) & (self.grades[row] >= lowest)
+                    (self.documents[row] == ranking) & (self.grades[row] >= min_grade)
                 )
                 rows.append(row[place])
                 at.append(place * n_runs + run)
-            self._places[lowest] = _pad_lists(rows, len(self.grades)), _pad_lists(at, 0)
-        return self._places[lowest]
+            self._places[min_grade] = _pad_lists(rows, len(self.grades)), _pad_lists(at, 0)
+        return self._places[min_grade]
 
-    def among_judged(self, lowest: int) -> NDArray[np.int64]:
+    def find_places_among_judged(self, min_grade: int) -> NDArray[np.int64]:
         """Return the positions of the places of this grade among those of all judged documents
         (grade 0 and up), as flat indices. Shape as `places`."""
-        if lowest not in self._among_judged:
-            (judged, judged_at), (rows, at) = self.places(0), self.places(lowest)
+        if min_grade not in self._places_among_judged:
+            (judged, judged_at), (rows, at) = self.find_places(0), self.find_places(min_grade)
             n_runs = len(self.lengths)
             place = np.zeros_like(at)
             for run in range(n_runs):  # `at` ascends down a column, except for the padding
                 length = np.count_nonzero(rows[:, run] < len(self.grades))
                 until = np.count_nonzero(judged[:, run] < len(self.grades))
                 place[:length, run] = np.searchsorted(judged_at[:until, run], at[:length, run])
-            self._among_judged[lowest] = place * n_runs + np.arange(n_runs)
-        return self._among_judged[lowest]
+            self._places_among_judged[min_grade] = place * n_runs + np.arange(n_runs)
+        return self._places_among_judged[min_grade]
 
 
 def _pad_lists(lists: list[NDArray[np.int64]], filling: int) -> NDArray[np.int64]:
@@ -136,33 +136,33 @@ class SampledTopic:
         self._selections: dict[int, RankSelection] = {}
         self._n_assessed: dict[int, NDArray[np.int64]] = {}
 
-    def selection(self, lowest: int) -> RankSelection:
+    def select_hits(self, min_grade: int) -> RankSelection:
         """Return the documents of at least this grade."""
-        if lowest not in self._selections:
-            self._selections[lowest] = RankSelection(self, lowest)
-        return self._selections[lowest]
+        if min_grade not in self._selections:
+            self._selections[min_grade] = RankSelection(self, min_grade)
+        return self._selections[min_grade]
 
-    def forget(self) -> None:
+    def release_memory(self) -> None:
         """Release memory at once. Selections and this object refer to each other, and the garbage
         collector would be late."""
         self._selections.clear()
 
-    def n_assessed(self, lowest: int) -> NDArray[np.int64]:
+    def n_assessed(self, min_grade: int) -> NDArray[np.int64]:
         """Return int64 (n_samples), the number of assessments of at least this grade."""
-        if lowest not in self._n_assessed:
-            chosen = self.flags[:-1][self.topic.grades >= lowest]
-            self._n_assessed[lowest] = np.add.reduce(chosen, axis=0, dtype=np.uint32).astype(
+        if min_grade not in self._n_assessed:
+            chosen = self.flags[:-1][self.topic.grades >= min_grade]
+            self._n_assessed[min_grade] = np.add.reduce(chosen, axis=0, dtype=np.uint32).astype(
                 np.int64
             )
-        return self._n_assessed[lowest]
+        return self._n_assessed[min_grade]
 
     @cached_property
-    def n_kept_until(self) -> Counts:
+    def ranks_in_sample(self) -> Counts:
         """Return (depth x n_runs, n_samples), the rank of every retrieved document after the others
         have closed up."""
         assert self.kept is not None
         flags = self.kept.take(self.topic.retrieved.ravel(), axis=0)
-        return running_count(flags, len(self.topic.lengths), self.count_type).reshape(
+        return cumulate_by_run(flags, len(self.topic.lengths), self.count_type).reshape(
             -1, self.n_samples
         )
 
@@ -171,7 +171,7 @@ class SampledTopic:
         """Return int64 (n_runs, n_samples or 1), the number of documents retrieved."""
         if self.kept is None:
             return self.topic.lengths[:, None]
-        return self.n_kept_until[-len(self.topic.lengths) :].astype(np.int64)
+        return self.ranks_in_sample[-len(self.topic.lengths) :].astype(np.int64)
 
     def ideal_dcg(self, exponential: bool, cutoff: int | None) -> Floats:
         """Return float64 (n_samples), the discounted gain of all assessed documents in ideal order."""
@@ -182,7 +182,7 @@ class SampledTopic:
         better, total = np.zeros(self.n_samples, np.int64), np.zeros(self.n_samples)
         for grade in np.unique(self.topic.grades[self.topic.grades > 0])[::-1].tolist():
             until = self.n_assessed(grade)
-            total += self.topic.gains(grade, exponential) * (
+            total += self.topic.compute_gains(grade, exponential) * (
                 discounts[np.minimum(until, limit)] - discounts[np.minimum(better, limit)]
             )
             better = until
@@ -192,19 +192,19 @@ class SampledTopic:
 class RankSelection:
     """The places of a topic's rankings that hold an assessed document of at least some grade.
 
-    hits: uint8 (n_places, n_runs, n_samples), 1 if the sample has document and assessment. n_until:
+    hits: uint8 (n_places, n_runs, n_samples), 1 if the sample has document and assessment. n_hits_down_to:
     same shape, the number of hits down to and including a place.
     """
 
-    def __init__(self, sampled: SampledTopic, lowest: int) -> None:
-        self.sampled, self.lowest = sampled, lowest
-        self.rows, self.at = sampled.topic.places(lowest)
+    def __init__(self, sampled: SampledTopic, min_grade: int) -> None:
+        self.sampled, self.min_grade = sampled, min_grade
+        self.rows, self.at = sampled.topic.find_places(min_grade)
         self.hits: Flags = sampled.flags.take(self.rows, axis=0)
         self._ranks: dict[bool, Counts] = {}
 
     @cached_property
-    def n_until(self) -> Counts:
-        counts = running_count(
+    def n_hits_down_to(self) -> Counts:
+        counts = cumulate_by_run(
             self.hits.reshape(-1, self.sampled.n_samples),
             self.hits.shape[1],
             self.sampled.count_type,
@@ -212,39 +212,39 @@ class RankSelection:
         return counts.reshape(self.hits.shape)
 
     @cached_property
-    def n_judged_until(self) -> Counts:
+    def n_judged_down_to(self) -> Counts:
         """Return the number of judged documents down to each place, including the place if the
         sample has it."""
-        judged = self.sampled.selection(0)
+        judged = self.sampled.select_hits(0)
         if judged is self:
-            return self.n_until
-        return judged.n_until.reshape(-1, self.sampled.n_samples).take(
-            self.sampled.topic.among_judged(self.lowest), axis=0
+            return self.n_hits_down_to
+        return judged.n_hits_down_to.reshape(-1, self.sampled.n_samples).take(
+            self.sampled.topic.find_places_among_judged(self.min_grade), axis=0
         )
 
-    def rank(self, condensed: bool) -> Counts:
+    def compute_ranks(self, condensed: bool) -> Counts:
         """Return (n_places, n_runs, n_samples or 1), the ranks from 1 of hits. Other values are
         arbitrary."""
         if condensed not in self._ranks:
             if condensed:
-                rank = np.maximum(self.n_judged_until, 1)
+                rank = np.maximum(self.n_judged_down_to, 1)
             elif self.sampled.kept is None:
                 rank = (self.at // self.at.shape[1] + 1).astype(self.sampled.count_type)[:, :, None]
             else:
-                rank = np.maximum(self.sampled.n_kept_until.take(self.at, axis=0), 1)
+                rank = np.maximum(self.sampled.ranks_in_sample.take(self.at, axis=0), 1)
             self._ranks[condensed] = rank
         return self._ranks[condensed]
 
-    def hits_until(self, limit: int | NDArray[np.int64] | None, condensed: bool) -> Flags:
+    def hits_down_to(self, limit: int | NDArray[np.int64] | None, condensed: bool) -> Flags:
         """Return `hits` with 0 if the rank exceeds the limit (one for all, or one per sample)."""
         if limit is None:
             return self.hits
         if not isinstance(limit, int):
             limit = limit.astype(self.sampled.count_type)
-        return self.hits & (self.rank(condensed) <= limit)
+        return self.hits & (self.compute_ranks(condensed) <= limit)
 
 
-def running_count(flags: Flags, n_runs: int, count_type: type[np.unsignedinteger[Any]]) -> Counts:
+def cumulate_by_run(flags: Flags, n_runs: int, count_type: type[np.unsignedinteger[Any]]) -> Counts:
     """Return cumulative sums of flags (n_places x n_runs, n_samples) over places: (n_places, n_runs
     x n_samples).
 
@@ -289,86 +289,86 @@ def sum_over_ranks(counts: Counts | Flags) -> NDArray[np.uint32]:
 
 def score_topic(sampled: SampledTopic, measure: Measure, min_relevant: int) -> Floats:
     """Return one measure of every run in every sub-collection: float64 (n_runs, n_samples)."""
-    lowest = min_relevant if measure.min_relevant is None else measure.min_relevant
+    min_grade = min_relevant if measure.min_relevant is None else measure.min_relevant
     own = {
         name: value
         for name, value in (("persistence", measure.persistence), ("highest", measure.highest))
         if value is not None
     }
-    return FORMULAS[measure.family](sampled, lowest, measure.cutoff, measure.condensed, **own)
+    return FORMULAS[measure.family](sampled, min_grade, measure.cutoff, measure.condensed, **own)
 
 
 def _average_precision(
-    sampled: SampledTopic, lowest: int, cutoff: int | None, condensed: bool
+    sampled: SampledTopic, min_grade: int, cutoff: int | None, condensed: bool
 ) -> Floats:
-    relevant = sampled.selection(lowest)
-    hits = relevant.n_until * relevant.hits_until(cutoff, condensed)
-    precision = np.divide(hits, relevant.rank(condensed), dtype=np.float64)
-    return ratio_or_zero(precision.sum(axis=0), sampled.n_assessed(lowest))
+    relevant = sampled.select_hits(min_grade)
+    hits = relevant.n_hits_down_to * relevant.hits_down_to(cutoff, condensed)
+    precision = np.divide(hits, relevant.compute_ranks(condensed), dtype=np.float64)
+    return ratio_or_zero(precision.sum(axis=0), sampled.n_assessed(min_grade))
 
 
 def _dcg(
     sampled: SampledTopic,
-    lowest: int,
+    min_grade: int,
     cutoff: int | None,
     condensed: bool,
     exponential: bool = False,
 ) -> Floats:
-    gaining = sampled.selection(1)
-    rank = gaining.rank(condensed)
-    n_until = gaining.hits_until(cutoff, condensed)
-    gains = sampled.topic.gains(_ranked_grades(sampled, gaining), exponential)
+    gaining = sampled.select_hits(1)
+    rank = gaining.compute_ranks(condensed)
+    is_hit = gaining.hits_down_to(cutoff, condensed)
+    gains = sampled.topic.compute_gains(_grades_by_place(sampled, gaining), exponential)
     if rank.shape[2] == 1:
-        discounted = np.multiply(n_until, log_discount(rank.astype(np.int64)))
+        discounted = np.multiply(is_hit, log_discount(rank.astype(np.int64)))
     else:
         table = np.concatenate(
             [[0.0], log_discount(np.arange(1, len(sampled.topic.retrieved) + 1))]
         )
         # rank 0 means not found and has discount 0
-        discounted = table.take(np.multiply(rank, n_until, dtype=np.intp))
+        discounted = table.take(np.multiply(rank, is_hit, dtype=np.intp))
     return np.asarray(np.einsum("prs,pr->rs", discounted, gains))
 
 
 def _ndcg(
     sampled: SampledTopic,
-    lowest: int,
+    min_grade: int,
     cutoff: int | None,
     condensed: bool,
     exponential: bool = False,
 ) -> Floats:
     return ratio_or_zero(
-        _dcg(sampled, lowest, cutoff, condensed, exponential),
+        _dcg(sampled, min_grade, cutoff, condensed, exponential),
         sampled.ideal_dcg(exponential, cutoff),
     )
 
 
 def _ndcg_exponential(
-    sampled: SampledTopic, lowest: int, cutoff: int | None, condensed: bool
+    sampled: SampledTopic, min_grade: int, cutoff: int | None, condensed: bool
 ) -> Floats:
-    return _ndcg(sampled, lowest, cutoff, condensed, exponential=True)
+    return _ndcg(sampled, min_grade, cutoff, condensed, exponential=True)
 
 
 def _reciprocal_rank(
-    sampled: SampledTopic, lowest: int, cutoff: int | None, condensed: bool
+    sampled: SampledTopic, min_grade: int, cutoff: int | None, condensed: bool
 ) -> Floats:
-    relevant = sampled.selection(lowest)
-    is_first = relevant.hits_until(cutoff, condensed)
-    return np.divide(is_first, relevant.rank(condensed), dtype=np.float64).max(axis=0)
+    relevant = sampled.select_hits(min_grade)
+    is_first = relevant.hits_down_to(cutoff, condensed)
+    return np.divide(is_first, relevant.compute_ranks(condensed), dtype=np.float64).max(axis=0)
 
 
-def _ranked_grades(sampled: SampledTopic, gaining: RankSelection) -> NDArray[np.int32]:
+def _grades_by_place(sampled: SampledTopic, gaining: RankSelection) -> NDArray[np.int32]:
     """Return (n_places, n_runs), the grades, with 0 after the end of a run's list."""
     return np.append(sampled.topic.grades, 0)[gaining.rows]
 
 
 def _normalised_cumulative_gain(
-    sampled: SampledTopic, lowest: int, cutoff: int, condensed: bool
+    sampled: SampledTopic, min_grade: int, cutoff: int, condensed: bool
 ) -> Floats:
-    gaining = sampled.selection(1)
+    gaining = sampled.select_hits(1)
     gained = np.einsum(
         "prs,pr->rs",
-        gaining.hits_until(cutoff, condensed).astype(np.float64),
-        _ranked_grades(sampled, gaining).astype(np.float64),
+        gaining.hits_down_to(cutoff, condensed).astype(np.float64),
+        _grades_by_place(sampled, gaining).astype(np.float64),
     )
     best, better = np.zeros(sampled.n_samples), np.zeros(sampled.n_samples, np.int64)
     for grade in np.unique(sampled.topic.grades[sampled.topic.grades > 0])[::-1].tolist():
@@ -379,62 +379,67 @@ def _normalised_cumulative_gain(
 
 
 def _rank_biased_precision(
-    sampled: SampledTopic, lowest: int, cutoff: int | None, condensed: bool, *, persistence: float
+    sampled: SampledTopic,
+    min_grade: int,
+    cutoff: int | None,
+    condensed: bool,
+    *,
+    persistence: float,
 ) -> Floats:
-    relevant = sampled.selection(lowest)
-    weight = (1 - persistence) * persistence ** (relevant.rank(condensed) - 1.0)
-    return np.asarray((relevant.hits_until(cutoff, condensed) * weight).sum(axis=0))
+    relevant = sampled.select_hits(min_grade)
+    weight = (1 - persistence) * persistence ** (relevant.compute_ranks(condensed) - 1.0)
+    return np.asarray((relevant.hits_down_to(cutoff, condensed) * weight).sum(axis=0))
 
 
 def _expected_reciprocal_rank(
     sampled: SampledTopic,
-    lowest: int,
+    min_grade: int,
     cutoff: int | None,
     condensed: bool,
     *,
     highest: int | None = None,
 ) -> Floats:
-    gaining = sampled.selection(1)
+    gaining = sampled.select_hits(1)
     chance = stopping_probability(
-        _ranked_grades(sampled, gaining), sampled.topic.highest if highest is None else highest
+        _grades_by_place(sampled, gaining), sampled.topic.highest if highest is None else highest
     )
-    stops = gaining.hits_until(cutoff, condensed) * chance[:, :, None]
+    stops = gaining.hits_down_to(cutoff, condensed) * chance[:, :, None]
     before = np.ones_like(stops)
     np.cumprod(1 - stops[:-1], axis=0, out=before[1:])
-    return np.asarray((stops * before / gaining.rank(condensed)).sum(axis=0))
+    return np.asarray((stops * before / gaining.compute_ranks(condensed)).sum(axis=0))
 
 
-def _count_found(
-    sampled: SampledTopic, lowest: int, limit: int | NDArray[np.int64], condensed: bool
+def _count_hits(
+    sampled: SampledTopic, min_grade: int, limit: int | NDArray[np.int64], condensed: bool
 ) -> NDArray[np.uint32]:
-    return sum_over_ranks(sampled.selection(lowest).hits_until(limit, condensed))
+    return sum_over_ranks(sampled.select_hits(min_grade).hits_down_to(limit, condensed))
 
 
-def _precision(sampled: SampledTopic, lowest: int, cutoff: int, condensed: bool) -> Floats:
-    return _count_found(sampled, lowest, cutoff, condensed) / cutoff
+def _precision(sampled: SampledTopic, min_grade: int, cutoff: int, condensed: bool) -> Floats:
+    return _count_hits(sampled, min_grade, cutoff, condensed) / cutoff
 
 
-def _recall(sampled: SampledTopic, lowest: int, cutoff: int, condensed: bool) -> Floats:
+def _recall(sampled: SampledTopic, min_grade: int, cutoff: int, condensed: bool) -> Floats:
     return ratio_or_zero(
-        _count_found(sampled, lowest, cutoff, condensed), sampled.n_assessed(lowest)
+        _count_hits(sampled, min_grade, cutoff, condensed), sampled.n_assessed(min_grade)
     )
 
 
-def _success(sampled: SampledTopic, lowest: int, cutoff: int, condensed: bool) -> Floats:
-    return (_count_found(sampled, lowest, cutoff, condensed) > 0).astype(np.float64)
+def _success(sampled: SampledTopic, min_grade: int, cutoff: int, condensed: bool) -> Floats:
+    return (_count_hits(sampled, min_grade, cutoff, condensed) > 0).astype(np.float64)
 
 
-def _r_precision(sampled: SampledTopic, lowest: int, cutoff: None, condensed: bool) -> Floats:
-    n_relevant = sampled.n_assessed(lowest)
-    return ratio_or_zero(_count_found(sampled, lowest, n_relevant, condensed), n_relevant)
+def _r_precision(sampled: SampledTopic, min_grade: int, cutoff: None, condensed: bool) -> Floats:
+    n_relevant = sampled.n_assessed(min_grade)
+    return ratio_or_zero(_count_hits(sampled, min_grade, n_relevant, condensed), n_relevant)
 
 
-def _bpref(sampled: SampledTopic, lowest: int, cutoff: None, condensed: bool) -> Floats:
+def _bpref(sampled: SampledTopic, min_grade: int, cutoff: None, condensed: bool) -> Floats:
     """Bpref: the sum of 1 - min(above, R) / min(R, N) over the relevant documents, computed as the
     number found minus the sum of min(above, R) / min(R, N)."""
-    relevant, n_relevant = sampled.selection(lowest), sampled.n_assessed(lowest)
+    relevant, n_relevant = sampled.select_hits(min_grade), sampled.n_assessed(min_grade)
     bound = np.minimum(n_relevant, sampled.n_assessed(0) - n_relevant)
-    above = relevant.n_judged_until - relevant.n_until
+    above = relevant.n_judged_down_to - relevant.n_hits_down_to
     np.minimum(above, n_relevant.astype(above.dtype), out=above)
     above *= relevant.hits
     return ratio_or_zero(
@@ -442,14 +447,16 @@ def _bpref(sampled: SampledTopic, lowest: int, cutoff: None, condensed: bool) ->
     )
 
 
-def _judged_share(sampled: SampledTopic, lowest: int, cutoff: int, condensed: bool) -> Floats:
-    n_judged = _count_found(sampled, 0, cutoff, condensed)
-    n_retrieved = sum_over_ranks(sampled.selection(0).hits) if condensed else sampled.n_retrieved
+def _judged_share(sampled: SampledTopic, min_grade: int, cutoff: int, condensed: bool) -> Floats:
+    n_judged = _count_hits(sampled, 0, cutoff, condensed)
+    n_retrieved = sum_over_ranks(sampled.select_hits(0).hits) if condensed else sampled.n_retrieved
     return ratio_or_zero(n_judged, np.minimum(n_retrieved, cutoff))
 
 
-def _judged_by_cutoff(sampled: SampledTopic, lowest: int, cutoff: int, condensed: bool) -> Floats:
-    return np.asarray(_count_found(sampled, 0, cutoff, condensed) / cutoff)
+def _judged_by_cutoff(
+    sampled: SampledTopic, min_grade: int, cutoff: int, condensed: bool
+) -> Floats:
+    return np.asarray(_count_hits(sampled, 0, cutoff, condensed) / cutoff)
 
 
 FORMULAS: dict[str, Callable[..., Floats]] = {

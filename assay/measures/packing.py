@@ -109,7 +109,7 @@ class PairIndex:
             further = np.flatnonzero(found_hashes < wanted)
             active, wanted, position = active[further], wanted[further], position[further] + 1
         hits = np.flatnonzero(result >= 0)
-        wrong = hits[~self._equal(result[hits], codes[hits], words[hits])]
+        wrong = hits[~self._matches(result[hits], codes[hits], words[hits])]
         result[wrong] = ABSENT
         return result
 
@@ -125,7 +125,7 @@ class PairIndex:
         result[known] = self.rows(codes[known], pairs.documents[known])
         return result
 
-    def _equal(
+    def _matches(
         self, rows: NDArray[np.int64], codes: NDArray[np.int64], words: NDArray[np.uint64]
     ) -> NDArray[np.bool_]:
         equal = self.codes[rows] == codes

@@ -102,7 +102,9 @@ def compute_bounds(
         ends = [_monotone_bounds(top, measure, highest) for top in tops]
     else:
         ends = [
-            BINARY_FORMULAS[measure.family](_make_open_ranking(top, lowest, measure.cutoff))
+            BINARY_FORMULAS[measure.family](
+                _make_partly_judged_ranking(top, lowest, measure.cutoff)
+            )
             for top in tops
         ]
     low, zero, high = (
@@ -131,7 +133,8 @@ def compute_difference_bounds(
     if reason := no_bounds_reason(measure):
         raise ValueError(f"no score bounds of {measure}: {reason}")
     if measure.family in ("nDCG", "nDCG-exp") and not any(
-        _has_too_many(top, other, measure, highest) for top, other in zip(tops, rival, strict=True)
+        _needs_too_many_combinations(top, other, measure, highest)
+        for top, other in zip(tops, rival, strict=True)
     ):
         exponential = measure.family == "nDCG-exp"
         ends = [
@@ -151,7 +154,9 @@ def compute_difference_bounds(
     return ScoreBounds(own.low - other.high, own.zero - other.zero, own.high - other.low)
 
 
-def _has_too_many(top: TopicTop, rival: TopicTop, measure: Measure, highest: int) -> bool:
+def _needs_too_many_combinations(
+    top: TopicTop, rival: TopicTop, measure: Measure, highest: int
+) -> bool:
     n = len({*list_unjudged(top, measure.cutoff), *list_unjudged(rival, measure.cutoff)})
     return math.comb(n + highest, highest) * max(len(top.judged) + n, 1) > MAX_COMBINATIONS
 
@@ -226,7 +231,7 @@ GRADED_FORMULAS: dict[str, Callable[[Sequence[int], Sequence[int], Measure, int]
 }
 
 
-class _OpenRanking(NamedTuple):
+class _PartlyJudgedRanking(NamedTuple):
     """Ranks of relevant, unjudged and other documents down to the cutoff. n_relevant, n_others:
     judged documents, retrieved or not. n_elsewhere: unjudged documents that only other runs have.
     """
@@ -239,10 +244,12 @@ class _OpenRanking(NamedTuple):
     n_elsewhere: int
 
 
-def _make_open_ranking(top: TopicTop, lowest: int, cutoff: int | None) -> _OpenRanking:
+def _make_partly_judged_ranking(
+    top: TopicTop, lowest: int, cutoff: int | None
+) -> _PartlyJudgedRanking:
     grades = list(enumerate(top.grades[:cutoff], start=1))
     n_relevant = sum(grade >= lowest for grade in top.judged)
-    return _OpenRanking(
+    return _PartlyJudgedRanking(
         [rank for rank, grade in grades if grade is not None and grade >= lowest],
         [rank for rank, grade in grades if grade is None],
         n_relevant,
@@ -252,12 +259,12 @@ def _make_open_ranking(top: TopicTop, lowest: int, cutoff: int | None) -> _OpenR
     )
 
 
-def _success_bounds(ranking: _OpenRanking) -> BoundsTuple:
+def _success_bounds(ranking: _PartlyJudgedRanking) -> BoundsTuple:
     least = float(bool(ranking.relevant))
     return least, least, float(bool(ranking.relevant or ranking.unjudged))
 
 
-def _reciprocal_rank_bounds(ranking: _OpenRanking) -> BoundsTuple:
+def _reciprocal_rank_bounds(ranking: _PartlyJudgedRanking) -> BoundsTuple:
     least = 1 / ranking.relevant[0] if ranking.relevant else 0.0
     return (
         least,
@@ -268,7 +275,7 @@ def _reciprocal_rank_bounds(ranking: _OpenRanking) -> BoundsTuple:
     )
 
 
-def _recall_bounds(ranking: _OpenRanking) -> BoundsTuple:
+def _recall_bounds(ranking: _PartlyJudgedRanking) -> BoundsTuple:
     n, n_found = len(ranking.unjudged), len(ranking.relevant)
     least, zero = (
         n_found / total if total else 0.0
@@ -277,7 +284,7 @@ def _recall_bounds(ranking: _OpenRanking) -> BoundsTuple:
     return least, zero, (n_found + n) / (ranking.n_relevant + n) if ranking.n_relevant + n else 0.0
 
 
-def _average_precision_bounds(ranking: _OpenRanking) -> BoundsTuple:
+def _average_precision_bounds(ranking: _PartlyJudgedRanking) -> BoundsTuple:
     def value(chosen: list[int], elsewhere: int) -> float:
         ranks = np.sort(np.array(ranking.relevant + chosen, np.int64))
         n = ranking.n_relevant + len(chosen) + elsewhere
@@ -288,7 +295,7 @@ def _average_precision_bounds(ranking: _OpenRanking) -> BoundsTuple:
     )  # more relevant documents elsewhere only lower the score
 
 
-def _r_precision_bounds(ranking: _OpenRanking) -> BoundsTuple:
+def _r_precision_bounds(ranking: _PartlyJudgedRanking) -> BoundsTuple:
     def value(chosen: list[int], elsewhere: int) -> float:
         n = ranking.n_relevant + len(chosen) + elsewhere
         return sum(rank <= n for rank in (*ranking.relevant, *chosen)) / n if n else 0.0
@@ -296,7 +303,7 @@ def _r_precision_bounds(ranking: _OpenRanking) -> BoundsTuple:
     return _enumerate_bounds(value, ranking.unjudged, range(ranking.n_elsewhere + 1))
 
 
-def _bpref_bounds(ranking: _OpenRanking) -> BoundsTuple:
+def _bpref_bounds(ranking: _PartlyJudgedRanking) -> BoundsTuple:
     def value(chosen: list[int], elsewhere: int, against_elsewhere: int = 0) -> float:
         n = ranking.n_relevant + len(chosen) + elsewhere
         if not n:
@@ -334,7 +341,7 @@ def _enumerate_bounds(
     )
 
 
-BINARY_FORMULAS: dict[str, Callable[[_OpenRanking], BoundsTuple]] = {
+BINARY_FORMULAS: dict[str, Callable[[_PartlyJudgedRanking], BoundsTuple]] = {
     "Success": _success_bounds,
     "RR": _reciprocal_rank_bounds,
     "R": _recall_bounds,

@@ -43,11 +43,11 @@ class SamplingPopulation:
     groups: tuple[NDArray[np.int64], ...]
 
     @classmethod
-    def whole(cls, n: int) -> SamplingPopulation:
+    def from_size(cls, n: int) -> SamplingPopulation:
         return cls(n, (np.arange(n),))
 
     @classmethod
-    def by_group(cls, group: NDArray[np.integer]) -> SamplingPopulation:
+    def from_groups(cls, group: NDArray[np.integer]) -> SamplingPopulation:
         """Return the population. group: int (N), the group of each unit."""
         return cls(len(group), tuple(np.flatnonzero(group == g) for g in np.unique(group)))
 
@@ -56,7 +56,7 @@ class SamplingPopulation:
         """Return m, the number of units in one sub-collection."""
         return sum(half_size(len(group)) for group in self.groups)
 
-    def shared(self, overlap: Fraction) -> int:
+    def n_shared(self, overlap: Fraction) -> int:
         """Return s, the number of shared units."""
         return sum(shared_size(half_size(len(group)), overlap) for group in self.groups)
 
@@ -70,7 +70,7 @@ def shared_size(size: int, overlap: Fraction) -> int:
     return (2 * overlap.numerator * size + overlap.denominator) // (2 * overlap.denominator)
 
 
-def all_overlaps(size: int) -> tuple[Fraction, ...]:
+def list_overlaps(size: int) -> tuple[Fraction, ...]:
     """Return one overlap per number of shared units, 1..m (the paper's levels for topics)."""
     return tuple(Fraction(shared, size) for shared in range(1, size + 1))
 
@@ -125,7 +125,7 @@ def split_memberships(memberships: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return flags.reshape(memberships.shape[1], -1)
 
 
-def find_least_overlap(overlaps: Sequence[Fraction], holds: Sequence[bool]) -> Fraction | None:
+def find_min_overlap(overlaps: Sequence[Fraction], holds: Sequence[bool]) -> Fraction | None:
     """Return the smallest overlap below 1 from which the condition holds at all levels, or None."""
     least = None
     for overlap, held in sorted(zip(overlaps, holds, strict=True), reverse=True):

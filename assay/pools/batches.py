@@ -1,8 +1,8 @@
 """Plan batches of a prioritised pool: most likely relevant pairs first, with audit pairs mixed in
 (Assay-specific).
 
-    plan = OrderedPool.of(pool)
-    batch = plan.batch(labels, handed, stage=0, seed=7)   the next pairs, their order, and which of them are
+    ordered = OrderedPool.from_pool(pool)
+    batch = ordered.plan_batch(labels, assigned, stage=0, seed=7)   the next pairs, their order, and which of them are
                                                           random
 
 Batches are planned instead of single documents, because annotators calibrate on what they see.
@@ -65,17 +65,17 @@ class OrderedPool:
     rows."""
 
     features: RankFeatures
-    last: RankModelFit | None = field(default=None)
+    last_fit: RankModelFit | None = field(default=None)
     """Starting point of the next fit, which affects its speed but not its result."""
 
     @classmethod
-    def of(cls, pool: PooledPairs) -> OrderedPool:
+    def from_pool(cls, pool: PooledPairs) -> OrderedPool:
         return cls(make_pool_features(pool))
 
-    def batch(
+    def plan_batch(
         self,
         labels: Floats,
-        handed: Flags,
+        assigned: Flags,
         *,
         stage: int,
         seed: int,
@@ -87,60 +87,64 @@ class OrderedPool:
         the last).
 
         labels: float64 (n_pairs), 1 relevant, 0 not, NaN without a label, also if the pair could
-        not be judged. handed: bool (n_pairs), pairs of earlier batches. The same labels, stage and
+        not be judged. assigned: bool (n_pairs), pairs of earlier batches. The same labels, stage and
         seed give the same batch on every machine.
         """
         features = self.features
-        own, given = labels[features.rows], handed[features.rows]
+        own, assigned = labels[features.rows], assigned[features.rows]
         chance = np.random.default_rng([seed, stage])
-        left = np.flatnonzero(~given)
+        left = np.flatnonzero(~assigned)
         by_lot = chance.permutation(left)[: round(audit * min(size, len(left)))]
-        given = given.copy()
-        given[by_lot] = True
-        self.last = fit_rank_model(features, own, start=self.last)
-        value = np.round(score_pairs(features, own, self.last), DECIMALS)
+        assigned = assigned.copy()
+        assigned[by_lot] = True
+        self.last_fit = fit_rank_model(features, own, start=self.last_fit)
+        value = np.round(score_pairs(features, own, self.last_fit), DECIMALS)
         room = min(size, len(left)) - len(by_lot)
-        if self.last is None:
-            chosen = _equal_topic_quotas(features, value, given, room)
+        if self.last_fit is None:
+            chosen = _equal_topic_quotas(features, value, assigned, room)
         elif goal is BatchGoal.EQUAL:
-            chosen = _equal_share_quotas(features, value, given, room)
+            chosen = _equal_share_quotas(features, value, assigned, room)
         else:
-            free = np.flatnonzero(~given)
+            free = np.flatnonzero(~assigned)
             chosen = free[np.argsort(-value[free], kind="stable")[:room]]
         picked = np.concatenate([chosen, by_lot])
         drawn = np.concatenate([np.zeros(len(chosen), bool), np.ones(len(by_lot), bool)])
-        order = _order_in_blocks(features.topic[picked], picked, chance)
-        return Batch(features.rows[picked[order]], drawn[order], len(left), self.last is not None)
+        order = _shuffle_topic_blocks(features.topic[picked], picked, chance)
+        return Batch(
+            features.rows[picked[order]], drawn[order], len(left), self.last_fit is not None
+        )
 
 
-def _rank_within_topics(features: RankFeatures, value: Floats, given: Flags) -> tuple[Ints, Ints]:
+def _rank_within_topics(
+    features: RankFeatures, value: Floats, assigned: Flags
+) -> tuple[Ints, Ints]:
     """Return the remaining pairs by topic, best first with ties by document, and the position of
     each in its topic from 0."""
-    free = np.flatnonzero(~given)
+    free = np.flatnonzero(~assigned)
     free = free[np.lexsort((free, -value[free], features.topic[free]))]
     counts = np.bincount(features.topic[free], minlength=features.n_topics)
     return free, np.arange(len(free)) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
-def _equal_topic_quotas(features: RankFeatures, value: Floats, given: Flags, room: int) -> Ints:
+def _equal_topic_quotas(features: RankFeatures, value: Floats, assigned: Flags, room: int) -> Ints:
     """Return the best remaining pairs of each topic, the same number per topic and at least one."""
-    free, place = _rank_within_topics(features, value, given)
+    free, place = _rank_within_topics(features, value, assigned)
     return free[place < max(1, room // max(features.n_topics, 1))]
 
 
-def _equal_share_quotas(features: RankFeatures, value: Floats, given: Flags, room: int) -> Ints:
+def _equal_share_quotas(features: RankFeatures, value: Floats, assigned: Flags, room: int) -> Ints:
     """Return the best remaining pairs, chosen so that all topics have nearly the same share of
     their pairs: the next pair comes from the topic with the smallest share."""
-    free, place = _rank_within_topics(features, value, given)
+    free, place = _rank_within_topics(features, value, assigned)
     sizes = np.bincount(features.topic, minlength=features.n_topics)
-    had = np.bincount(features.topic[given], minlength=features.n_topics)
+    had = np.bincount(features.topic[assigned], minlength=features.n_topics)
     topic = features.topic[free]
     # the middle of the step, so that small topics neither lead nor lag
     share = (had[topic] + place + 0.5) / sizes[topic]
     return free[np.lexsort((free, share))[:room]]
 
 
-def _order_in_blocks(topic: Ints, picked: Ints, chance: np.random.Generator) -> Ints:
+def _shuffle_topic_blocks(topic: Ints, picked: Ints, chance: np.random.Generator) -> Ints:
     """Return the positions of the pairs with topics in random order, and pairs in random order
     within their topic."""
     by_pair = np.argsort(picked)

@@ -191,7 +191,7 @@ def shrink_pool(
     return _merge_tops(list(tags), [], [part], depth=depth, rng=rng)
 
 
-class _Sightings(NamedTuple):
+class _Occurrences(NamedTuple):
     """Occurrences of documents: one row per topic, document and run, or per pair of an existing
     pool.
 
@@ -228,8 +228,8 @@ def _merge_tops(
     index = {topic: i for i, topic in enumerate(names)}
     # All ids in the width of the longest one, so that they compare as rows of whole words.
     width = max([8] + [part.documents.dtype.itemsize for part in parts])
-    seen = [_pool_sightings(pool, index, width) for pool in pools]
-    seen += [_top_sightings(top, tags.index(top.tag), index, width, depth) for top in tops]
+    seen = [_pool_occurrences(pool, index, width) for pool in pools]
+    seen += [_top_occurrences(top, tags.index(top.tag), index, width, depth) for top in tops]
     if not any(len(sightings.topic) for sightings in seen):
         return _empty_pool(depth, tags)
     topic, ids, pair, rank, run = _group_by_pair(seen)
@@ -253,12 +253,12 @@ def _merge_tops(
     )
 
 
-def _pool_sightings(pool: PooledPairs, index: dict[str, int], width: int) -> _Sightings:
+def _pool_occurrences(pool: PooledPairs, index: dict[str, int], width: int) -> _Occurrences:
     """Return the pool's pairs with their best ranks, followed by the contributions of each run."""
     place = np.array([index[topic] for topic in pool.topics], np.int64)
     row, run = np.nonzero(pool.ranks)
     rows = np.concatenate((np.arange(len(pool)), row))
-    return _Sightings(
+    return _Occurrences(
         topic=place[pool.topic[rows]],
         words=ids_to_words(pool.documents[rows], width),
         rank=np.concatenate((pool.best_rank, pool.ranks[row, run])).astype(np.int64),
@@ -266,14 +266,14 @@ def _pool_sightings(pool: PooledPairs, index: dict[str, int], width: int) -> _Si
     )
 
 
-def _top_sightings(
+def _top_occurrences(
     top: RunTop, run: int, index: dict[str, int], width: int, depth: int
-) -> _Sightings:
+) -> _Occurrences:
     sizes = np.diff(top.offsets)
     rank = np.arange(len(top.documents)) - np.repeat(top.offsets[:-1], sizes) + 1
     topic = np.repeat(np.array([index[topic] for topic in top.topics], np.int64), sizes)
     near = rank <= depth
-    return _Sightings(
+    return _Occurrences(
         topic[near],
         ids_to_words(top.documents, width)[near],
         rank[near],
@@ -282,7 +282,7 @@ def _top_sightings(
 
 
 def _group_by_pair(
-    seen: Sequence[_Sightings],
+    seen: Sequence[_Occurrences],
 ) -> tuple[
     NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]
 ]:

@@ -28,7 +28,7 @@ COST_NOTES = (
 )
 
 
-def describe_half_way_depth(by_depth: dict[int, int]) -> list[str]:
+def describe_half_judged_depth_pool(by_depth: dict[int, int]) -> list[str]:
     """Describe a depth-k pool. by_depth: depth -> number of pairs in the pool of that depth."""
     half = max(by_depth.values(), default=0) / 2
     complete = max((depth for depth, n in by_depth.items() if n <= half), default=0)
@@ -42,7 +42,7 @@ def describe_half_way_depth(by_depth: dict[int, int]) -> list[str]:
     return [first, NAIVE_NOTE]
 
 
-def describe_half_way_ordered(*, pairs: int, batch: int, audit: float) -> list[str]:
+def describe_half_judged_prioritised_pool(*, pairs: int, batch: int, audit: float) -> list[str]:
     """Describe a prioritised pool. pairs: in the pool. batch: pairs per batch. audit: share of each
     batch sampled at random."""
     words = [
@@ -63,7 +63,9 @@ def describe_half_way_ordered(*, pairs: int, batch: int, audit: float) -> list[s
     return words
 
 
-def describe_half_way_sampled(drawn: Sequence[int], *, pairs: int, topics: int) -> list[str]:
+def describe_half_judged_sampled_pool(
+    drawn: Sequence[int], *, pairs: int, topics: int
+) -> list[str]:
     """Describe a sampled pool. drawn: pairs sampled by the end of each stage. pairs: in the whole
     pool."""
     whole = [n for n in drawn if n <= drawn[-1] / 2]

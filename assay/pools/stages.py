@@ -20,12 +20,12 @@ from assay.pools.pool_kinds import staged_priority
 from assay.pools.strata import (
     Strata,
     allocate_sample,
+    complete_small_strata,
     make_llm_strata,
     make_rank_strata,
     make_vote_strata,
     rate_spreads,
     shuffle_strata,
-    take_small_strata_whole,
 )
 
 STRATA_MAKERS: dict[str, Callable[[PooledPairs], Strata]] = {
@@ -110,7 +110,7 @@ def allocate_stages(
     for budget in budgets:
         wanted = allocate_sample(sizes, spreads, round(budget * int(sizes.sum())))
         # with a larger budget the largest remainder may belong to another stratum
-        before = np.maximum(before, take_small_strata_whole(sizes, wanted))
+        before = np.maximum(before, complete_small_strata(sizes, wanted))
         rows.append(before)
     return np.array(rows, np.int64).reshape(len(rows), len(sizes))
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from assay.pools.depth import PooledPairs
 
-RANK_BANDS = (3, 10, 20, 50)
+RANK_WINDOWS = (3, 10, 20, 50)
 """Last rank of each rank window except the open last one: 1-3, 4-10, 11-20, 21-50, 51+. A pair
 belongs to the window of its best rank."""
 RANK_RATES = (0.50, 0.30, 0.18, 0.08, 0.03)
@@ -29,16 +29,16 @@ VOTE_QUANTILES = (0.5, 0.8, 0.95)
 VOTE_DEPTH = 10
 VOTE_RATES = (0.08, 0.20, 0.35, 0.50)
 RANK_NAMES = [
-    f"{low + 1}-{high}" for low, high in zip((0, *RANK_BANDS[:-1]), RANK_BANDS, strict=True)
-] + [f"{RANK_BANDS[-1] + 1}+"]
+    f"{low + 1}-{high}" for low, high in zip((0, *RANK_WINDOWS[:-1]), RANK_WINDOWS, strict=True)
+] + [f"{RANK_WINDOWS[-1] + 1}+"]
 GRADE_RATES = VOTE_RATES
 """Prior share of relevant documents at each grade of an LLM judge, from the lowest to the highest.
 """
 VOTE_NAMES = [f"*votes{k + 1}" for k in range(len(VOTE_RATES))]
-LATE_PREFIX = "@"
+UNPOOLED_PREFIX = "@"
 """Separates the rank window from the stage in which an unpooled run added its pairs. Pairs added
 after a draw form separate strata."""
-MIN_DRAWN = 2
+MIN_PER_STRATUM = 2
 """Minimum pairs sampled per stratum, because a single pair gives no estimate of the spread."""
 
 WHOLE_STRATUM_SHARE = 0.15
@@ -59,10 +59,10 @@ class Strata:
 def make_rank_strata(pool: PooledPairs) -> Strata:
     """Make one stratum per topic and window of best rank. An unknown best rank (0) counts as deep."""
     deep = np.where(pool.best_rank > 0, pool.best_rank, np.iinfo(np.int32).max)
-    band = np.searchsorted(RANK_BANDS, deep, side="left")
+    band = np.searchsorted(RANK_WINDOWS, deep, side="left")
     n = len(RANK_NAMES)
     names = [f"{topic}/{name}" for topic in pool.topics for name in RANK_NAMES]
-    return _make_strata(
+    return _keep_filled_strata(
         pool.topic.astype(np.int64) * n + band, names, np.tile(RANK_RATES, len(pool.topics))
     )
 
@@ -70,7 +70,9 @@ def make_rank_strata(pool: PooledPairs) -> Strata:
 def make_vote_strata(pool: PooledPairs) -> Strata:
     """Make strata by votes, the share of runs with the pair in their top ten, cut at quantiles over
     all topics."""
-    return _make_strata(_vote_band_index(vote_shares(pool)), VOTE_NAMES, np.array(VOTE_RATES))
+    return _keep_filled_strata(
+        _vote_window_index(vote_shares(pool)), VOTE_NAMES, np.array(VOTE_RATES)
+    )
 
 
 def prior_rate(name: str, *, n_grades: int = 0) -> float:
@@ -83,7 +85,7 @@ def prior_rate(name: str, *, n_grades: int = 0) -> float:
         return float(prior_rates(n_grades)[int(name.rpartition("-grade")[2])])
     known = dict(zip((*RANK_NAMES, *VOTE_NAMES), (*RANK_RATES, *VOTE_RATES), strict=True))
     band = name if name.startswith("*") else name.rpartition("/")[2]
-    return known[band.partition(LATE_PREFIX)[0]]
+    return known[band.partition(UNPOOLED_PREFIX)[0]]
 
 
 def prior_rates(n_grades: int) -> NDArray[np.float64]:
@@ -115,11 +117,11 @@ def make_llm_strata(
     scale, if known. The prior rate rises from 0.08 at the lowest grade to 0.50 at the highest.
     """
     votes = vote_shares(pool)
-    band = _vote_band_index(votes)
+    band = _vote_window_index(votes)
     n_grades = max(n_grades, int(grades.max(initial=0)) + 1)
     code = band * n_grades + grades
     names = [f"{votes_name}-grade{g}" for votes_name in VOTE_NAMES for g in range(n_grades)]
-    made = _make_strata(code, names, np.tile(prior_rates(n_grades), len(VOTE_NAMES)))
+    made = _keep_filled_strata(code, names, np.tile(prior_rates(n_grades), len(VOTE_NAMES)))
     return made, vote_spreads(made.stratum, made.rates, votes)
 
 
@@ -128,13 +130,13 @@ def vote_shares(pool: PooledPairs) -> NDArray[np.float64]:
     return ((pool.ranks > 0) & (pool.ranks <= VOTE_DEPTH)).sum(axis=1) / max(len(pool.tags), 1)
 
 
-def _vote_band_index(votes: NDArray[np.float64]) -> NDArray[np.intp]:
+def _vote_window_index(votes: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return each pair's index into VOTE_NAMES."""
     cuts = np.quantile(votes, VOTE_QUANTILES) if len(votes) else np.zeros(len(VOTE_QUANTILES))
     return np.searchsorted(cuts, votes, side="left")
 
 
-def _make_strata(
+def _keep_filled_strata(
     code: NDArray[np.integer], names: Sequence[str], rates: NDArray[np.float64]
 ) -> Strata:
     """Make strata, leaving out those without a pair. The others keep their order."""
@@ -148,7 +150,7 @@ def _make_strata(
 
 
 def allocate_sample(
-    sizes: NDArray[np.int64], spreads: NDArray[np.float64], n: int, *, least: int = MIN_DRAWN
+    sizes: NDArray[np.int64], spreads: NDArray[np.float64], n: int, *, least: int = MIN_PER_STRATUM
 ) -> NDArray[np.int64]:
     """Return int64 (n_strata), the number of pairs to sample from each stratum: proportional to N_h
     times its spread, at least `least` and at most N_h.
@@ -178,7 +180,7 @@ def allocate_sample(
     return counts
 
 
-def take_small_strata_whole(
+def complete_small_strata(
     sizes: NDArray[np.int64], counts: NDArray[np.int64], *, left: float = WHOLE_STRATUM_SHARE
 ) -> NDArray[np.int64]:
     """Return the counts, with a stratum sampled completely if less than the share `left` of it

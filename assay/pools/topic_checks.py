@@ -64,7 +64,7 @@ def strip_punctuation(text: str) -> str:
     return " ".join("".join(" " if unicodedata.category(c)[0] in "PS" else c for c in text).split())
 
 
-def join_need(description: str, narrative: str) -> str:
+def join_information_need(description: str, narrative: str) -> str:
     """Return description and narrative, the information need besides the query, or an empty string
     without either."""
     return f"{description}\n{narrative}".strip()
@@ -128,16 +128,16 @@ def check_topics(
     if match is not MatchLevel.EXACT:
         levels.append(("duplicate", strip_punctuation))
     for reason, form in levels:
-        kept, removals = _find_equal(kept, form, reason, needs or {})
+        kept, removals = _find_equal_topics(kept, form, reason, needs or {})
         removed += removals
     if match is MatchLevel.SUSPECT:
-        kept, removals = _find_similar(kept)
+        kept, removals = _find_similar_topics(kept)
         removed += removals
     removed = _resolve_originals(removed)
     return sorted(removed, key=lambda r: order[r.topic]) if order else removed
 
 
-def _find_equal(
+def _find_equal_topics(
     topics: list[tuple[str, str]], form: Callable[[str], str], reason: str, needs: Mapping[str, str]
 ) -> tuple[list[tuple[str, str]], list[ProposedRemoval]]:
     first: dict[tuple[str, str], str] = {}
@@ -163,7 +163,7 @@ def _to_singular(word: str) -> str:
     return word
 
 
-def _find_similar(
+def _find_similar_topics(
     topics: list[tuple[str, str]],
 ) -> tuple[list[tuple[str, str]], list[ProposedRemoval]]:
     first_bag: dict[tuple[str, ...], str] = {}
@@ -199,7 +199,7 @@ def _find_similar(
     return kept, removed
 
 
-SHORTEST, SHORTEST_WORD = 6, 5
+MIN_TEXT_LETTERS, MIN_WORD_LETTERS = 6, 5
 """Minimum letters of a text and of a word for typing errors. In shorter ones a different letter
 makes a different word (vitamin c, vitamin d)."""
 
@@ -207,7 +207,7 @@ makes a different word (vitamin c, vitamin d)."""
 def _deletion_variants(text: str) -> set[str]:
     """Return the text and its variants with one character deleted. Two texts one error apart share
     at least one variant."""
-    if len(text) < SHORTEST:
+    if len(text) < MIN_TEXT_LETTERS:
         return set()
     return {text, *(text[:k] + text[k + 1 :] for k in range(len(text)))}
 
@@ -226,7 +226,7 @@ def _differ_by_one_letter(a: str, b: str) -> bool:
     left, right = a[begin : len(a) - end], b[begin : len(b) - end]
     if (
         any(not c.isalpha() for c in left + right)
-        or min(_word_length(a, begin), _word_length(b, begin)) < SHORTEST_WORD
+        or min(_word_length(a, begin), _word_length(b, begin)) < MIN_WORD_LETTERS
     ):
         return False
     if len(left) <= 1 and len(right) <= 1:

@@ -253,7 +253,7 @@ def _no_estimate_reason(targets: EstimationTargets, column: int, variance: float
     rows = targets.judged
     if len(rows) == len(targets.labels):
         return None  # all are judged, so nothing is estimated
-    if (reason := targets.sample.why_ungraded) is not None:
+    if (reason := targets.sample.ungraded_reason) is not None:
         return reason
     if len(rows) < MIN_JUDGED:
         return f"{len(rows)} judged pairs; a confidence interval needs {MIN_JUDGED}"

@@ -76,7 +76,7 @@ class JudgedSample:
     drawn: int | None = None
 
     @property
-    def why_ungraded(self) -> str | None:
+    def ungraded_reason(self) -> str | None:
         """Return why the grades are not a random sample: too many sampled pairs have none, or pairs
         have one that were not sampled. None if they are, or if `drawn` is unknown."""
         n = int(self.n_judged.sum())
@@ -117,10 +117,10 @@ class JudgedSample:
         """Return float64 (n_topics), the formula applied to the estimated number of documents of
         each grade, from the cache if possible."""
         if (kind, depth) not in self.ideals:
-            self.ideals[kind, depth] = formula(self.n_of_grade(), depth)
+            self.ideals[kind, depth] = formula(self.n_by_grade(), depth)
         return self.ideals[kind, depth]
 
-    def n_of_grade(self) -> Floats:
+    def n_by_grade(self) -> Floats:
         """Return float64 (n_topics, highest grade + 1), the estimated number of documents of each
         grade in each topic."""
         highest = int(self.grades.max(initial=0))
@@ -136,10 +136,10 @@ class JudgedSample:
         chosen = self.grades >= min_relevant
         return sum_by_topic(self.topic[chosen], self.weight[chosen], len(self.topics))
 
-    def judged_per_topic(self) -> float:
+    def mean_judged_per_topic(self) -> float:
         return float((self.grades >= 0).sum() / max(len(self.topics), 1))
 
-    def empty_strata(self) -> list[str]:
+    def list_empty_strata(self) -> list[str]:
         """Return the strata without a judged pair. Their pairs are unknown, so no estimate over the
         pool is unbiased."""
         return [self.names[k] for k in np.flatnonzero(self.n_judged == 0).tolist()]
@@ -201,17 +201,17 @@ def _ndcg(packed: PackedRun, sample: JudgedSample, min_relevant: int, cutoff: in
     )
 
 
-def fractional_ideal_dcg(n_of_grade: Floats, cutoff: int) -> Floats:
+def fractional_ideal_dcg(n_by_grade: Floats, cutoff: int) -> Floats:
     """Return float64 (n_topics), the discounted gain of the top `cutoff` ranks filled with the
     estimated numbers of documents, best grade first. Fractional numbers share a rank.
 
-    n_of_grade: float64 (n_topics, n_grades), column g the number of documents of grade g.
+    n_by_grade: float64 (n_topics, n_grades), column g the number of documents of grade g.
     """
     # of the first 0, 1, ... ranks
     discount = np.concatenate(([0.0], np.cumsum(1 / np.log2(np.arange(2, cutoff + 2)))))
-    filled, total = np.zeros(len(n_of_grade)), np.zeros(len(n_of_grade))
-    for grade in range(n_of_grade.shape[1] - 1, 0, -1):
-        end = np.minimum(filled + n_of_grade[:, grade], cutoff)
+    filled, total = np.zeros(len(n_by_grade)), np.zeros(len(n_by_grade))
+    for grade in range(n_by_grade.shape[1] - 1, 0, -1):
+        end = np.minimum(filled + n_by_grade[:, grade], cutoff)
         total += grade * (_interpolate(discount, end) - _interpolate(discount, filled))
         filled = end
     return total
@@ -320,11 +320,11 @@ def _inferred_ndcg(
     return ratio_or_zero(dcg, sample.ideal("stepped", deepest, _stepped_ideal_dcg))
 
 
-def _stepped_ideal_dcg(n_of_grade: Floats, deepest: int) -> Floats:
+def _stepped_ideal_dcg(n_by_grade: Floats, deepest: int) -> Floats:
     """Return the ideal DCG of sample_eval: each grade begins at a fractional rank and continues in
     whole steps."""
-    ideal = np.zeros(len(n_of_grade))
-    for topic, counts in enumerate(n_of_grade.tolist()):
+    ideal = np.zeros(len(n_by_grade))
+    for topic, counts in enumerate(n_by_grade.tolist()):
         start = 0.0
         for grade in range(len(counts) - 1, 0, -1):
             n_steps = math.floor(counts[grade] + 1e-9)
@@ -384,12 +384,12 @@ def no_interval_reason(sample: JudgedSample, measure: Measure) -> str | None:
     fewest = MIN_JUDGED.get(measure.family, MIN_JUDGED_OTHERS)
     if len(sample.topics) < 2:
         return "a confidence interval for new topics needs at least two topics"
-    if (reason := sample.why_ungraded) is not None:
+    if (reason := sample.ungraded_reason) is not None:
         return reason
-    if (n := sample.judged_per_topic()) < fewest:
+    if (n := sample.mean_judged_per_topic()) < fewest:
         return (
             f"{n:.1f} judged pairs per topic; a confidence interval of {measure} needs {fewest:.0f}"
         )
-    if empty := sample.empty_strata():
+    if empty := sample.list_empty_strata():
         return f"no judged pair in {format_count(len(empty), 'stratum', plural='strata')} ({', '.join(empty[:3])}{' ...' if len(empty) > 3 else ''})"
     return None

@@ -1,11 +1,11 @@
 """A completely judged pool that can be judged again in another order or in part, for `simulate
 campaign`.
 
-    world = make_judged_pool(pool, grades, runs, min_relevant=min_relevant)
-    seen = errors.apply(world.grades[rows], min_relevant, rng)    labels by fallible annotators
-    resampled = world.for_topics(np.array([0, 0, 2]))       topics with repetition, as new topics
+    judged_pool = make_judged_pool(pool, grades, runs, min_relevant=min_relevant)
+    seen = errors.apply(judged_pool.grades[rows], min_relevant, rng)    labels by fallible annotators
+    resampled = judged_pool.repeat_topics(np.array([0, 0, 2]))       topics with repetition, as new topics
 
-Rows are pairs, sorted by topic and document. A topic that `for_topics` draws twice becomes two
+Rows are pairs, sorted by topic and document. A topic that `repeat_topics` draws twice becomes two
 topics with the same pairs.
 """
 
@@ -97,7 +97,7 @@ class JudgedPool:
     def topic(self) -> Ints:
         return np.repeat(np.arange(self.n_topics), np.diff(self.offsets))
 
-    def for_topics(self, chosen: Ints) -> JudgedPool:
+    def repeat_topics(self, chosen: Ints) -> JudgedPool:
         """Return the pool of these topics, each as often as it is listed."""
         rows = _concatenate_ranges(self.offsets[chosen], self.offsets[chosen + 1])
         sizes = np.diff(self.offsets)[chosen]
@@ -163,29 +163,29 @@ def make_judged_pool(
     )
 
 
-def select_part(world: JudgedPool, topics: Ints, runs: Ints) -> JudgedPool:
+def select_part(judged_pool: JudgedPool, topics: Ints, runs: Ints) -> JudgedPool:
     """Return the pool of some topics and runs, with ranks from these runs alone. topics, runs:
     ascending indices."""
-    ranks = world.pool.ranks[:, runs]
-    place = np.full(world.n_topics, -1)
+    ranks = judged_pool.pool.ranks[:, runs]
+    place = np.full(judged_pool.n_topics, -1)
     place[topics] = np.arange(len(topics))
-    kept = (ranks > 0).any(axis=1) & (place[world.topic] >= 0)
+    kept = (ranks > 0).any(axis=1) & (place[judged_pool.topic] >= 0)
     number = np.cumsum(kept) - 1
     best = np.where(ranks > 0, ranks, np.iinfo(np.int16).max).min(axis=1)[kept].astype(np.int32)
     pool = replace(
-        world.pool,
-        tags=[world.tags[k] for k in runs.tolist()],
-        topics=[world.pool.topics[t] for t in topics.tolist()],
-        topic=place[world.topic[kept]].astype(np.int32),
-        documents=world.pool.documents[kept],
+        judged_pool.pool,
+        tags=[judged_pool.tags[k] for k in runs.tolist()],
+        topics=[judged_pool.pool.topics[t] for t in topics.tolist()],
+        topic=place[judged_pool.topic[kept]].astype(np.int32),
+        documents=judged_pool.pool.documents[kept],
         best_rank=best,
-        priority=world.pool.depth - best,
+        priority=judged_pool.pool.depth - best,
         ranks=ranks[kept],
-        everyone=world.pool.everyone[kept],
+        everyone=judged_pool.pool.everyone[kept],
     )
     packed = []
     for k in runs.tolist():
-        one = world.packed[k]
+        one = judged_pool.packed[k]
         own = kept[one.row]
         packed.append(
             PackedRun(
@@ -198,9 +198,11 @@ def select_part(world: JudgedPool, topics: Ints, runs: Ints) -> JudgedPool:
                 0,
             )
         )
-    served = world.service[kept[world.service]]
+    served = judged_pool.service[kept[judged_pool.service]]
     service = number[served[np.argsort(best[number[served]], kind="stable")]]
     offsets = np.concatenate(
         ([0], np.cumsum(np.bincount(pool.topic, minlength=len(topics))))
     ).astype(np.int64)
-    return JudgedPool(pool, world.grades[kept], offsets, packed, service, world.min_relevant)
+    return JudgedPool(
+        pool, judged_pool.grades[kept], offsets, packed, service, judged_pool.min_relevant
+    )

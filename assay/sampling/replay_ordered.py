@@ -1,8 +1,8 @@
 """Replay a campaign over a prioritised pool: relevant documents found, ranking of systems over
 time, and the time at which the stopping rule applies.
 
-    for result in replay_ordered(world, plan, seed): ...    an InterimResult per budget
-    stop = replay_until_stop(world, plan, seed)             the first check that advises stopping
+    for result in replay_ordered(judged_pool, plan, seed): ...    an InterimResult per budget
+    stop = replay_until_stop(judged_pool, plan, seed)             the first check that advises stopping
 
 Pairs are served in the order of the real scheduler: the pool's own order, or the planned batches of
 `assay.pools.batches`. Leases, simultaneous annotators and time are not replayed.
@@ -77,22 +77,22 @@ class ReplayedBatch(NamedTuple):
 
 
 def iterate_batches(
-    world: JudgedPool, plan: OrderedReplay, seen: NDArray[np.int32], seed: int
+    judged_pool: JudgedPool, plan: OrderedReplay, seen: NDArray[np.int32], seed: int
 ) -> Iterator[ReplayedBatch]:
     """Yield batches until the pool is judged. seen: int32 (n_pairs), annotators' label of each
     pair, which influences the order once the pair is served."""
-    n = len(world)
+    n = len(judged_pool)
     if plan.order == LEVEL_ORDER:
         for begin in range(0, n, plan.batch):
-            rows = world.service[begin : begin + plan.batch]
+            rows = judged_pool.service[begin : begin + plan.batch]
             yield ReplayedBatch(rows, np.zeros(len(rows), bool), n - begin)
         return
-    ordered = OrderedPool.of(world.pool)
-    labels, handed, stage = np.full(n, np.nan), np.zeros(n, bool), 0
-    while not handed.all():
-        batch = ordered.batch(
+    ordered = OrderedPool.from_pool(judged_pool.pool)
+    labels, assigned, stage = np.full(n, np.nan), np.zeros(n, bool), 0
+    while not assigned.all():
+        batch = ordered.plan_batch(
             labels,
-            handed,
+            assigned,
             stage=stage,
             seed=seed,
             size=plan.batch,
@@ -100,27 +100,32 @@ def iterate_batches(
             goal=GOALS[plan.order],
         )
         yield ReplayedBatch(batch.rows, batch.audit, batch.n_left)
-        handed[batch.rows], labels[batch.rows] = True, seen[batch.rows] >= world.min_relevant
+        assigned[batch.rows], labels[batch.rows] = (
+            True,
+            seen[batch.rows] >= judged_pool.min_relevant,
+        )
         stage += 1
 
 
-def replay_ordered(world: JudgedPool, plan: OrderedReplay, seed: int) -> list[InterimResult]:
+def replay_ordered(judged_pool: JudgedPool, plan: OrderedReplay, seed: int) -> list[InterimResult]:
     """Replay a campaign and return its state at each budget."""
-    seen = plan.errors.apply(world.grades, world.min_relevant, np.random.default_rng([seed, 1]))
-    whole = world.scores(world.grades, plan.measures).mean(axis=1)
-    known = np.full(len(world), -1, np.int32)
-    wanted = [round(budget * len(world)) for budget in plan.budgets]
+    seen = plan.errors.apply(
+        judged_pool.grades, judged_pool.min_relevant, np.random.default_rng([seed, 1])
+    )
+    whole = judged_pool.scores(judged_pool.grades, plan.measures).mean(axis=1)
+    known = np.full(len(judged_pool), -1, np.int32)
+    wanted = [round(budget * len(judged_pool)) for budget in plan.budgets]
     looks: list[InterimResult] = []
     n_handed, audited = 0, NO_AUDIT
-    for batch in iterate_batches(world, plan, seen, seed):
+    for batch in iterate_batches(judged_pool, plan, seen, seed):
         while len(looks) < len(wanted) and wanted[len(looks)] <= n_handed + len(batch.rows):
             rows = batch.rows[: wanted[len(looks)] - n_handed]
             until = known.copy()
             until[rows] = seen[rows]
-            n_relevant = int((seen[rows] >= world.min_relevant).sum())
+            n_relevant = int((seen[rows] >= judged_pool.min_relevant).sum())
             looks.append(
                 _interim_result(
-                    world,
+                    judged_pool,
                     plan,
                     whole,
                     until,
@@ -132,9 +137,12 @@ def replay_ordered(world: JudgedPool, plan: OrderedReplay, seed: int) -> list[In
         known[batch.rows] = seen[batch.rows]
         n_handed += len(batch.rows)
         drawn = batch.rows[batch.audit]
-        n_relevant = int((seen[batch.rows] >= world.min_relevant).sum())
+        n_relevant = int((seen[batch.rows] >= judged_pool.min_relevant).sum())
         audited = ReplayedAudit(
-            batch.n_left, int((seen[drawn] >= world.min_relevant).sum()), len(drawn), n_relevant
+            batch.n_left,
+            int((seen[drawn] >= judged_pool.min_relevant).sum()),
+            len(drawn),
+            n_relevant,
         )
     return looks
 
@@ -152,14 +160,14 @@ NO_AUDIT = ReplayedAudit(0, 0, 0, 0)
 
 
 def _interim_result(
-    world: JudgedPool,
+    judged_pool: JudgedPool,
     plan: OrderedReplay,
     whole: Floats,
     known: NDArray[np.int32],
     audited: ReplayedAudit,
 ) -> InterimResult:
-    handed, relevant = known >= 0, world.grades >= world.min_relevant
-    means = world.scores(known, plan.measures).mean(axis=1)
+    assigned, relevant = known >= 0, judged_pool.grades >= judged_pool.min_relevant
+    means = judged_pool.scores(known, plan.measures).mean(axis=1)
     tau = {str(m): tau_b(whole[:, k], means[:, k]) for k, m in enumerate(plan.measures)}
     rmse = {
         str(m): float(np.sqrt(((means[:, k] - whole[:, k]) ** 2).mean()))
@@ -171,12 +179,12 @@ def _interim_result(
         else math.nan
     )
     return InterimResult(
-        int(handed.sum()),
-        float((handed & relevant).sum() / max(relevant.sum(), 1)),
+        int(assigned.sum()),
+        float((assigned & relevant).sum() / max(relevant.sum(), 1)),
         tau,
         rmse,
         upper,
-        int((~handed & relevant).sum()),
+        int((~assigned & relevant).sum()),
     )
 
 
@@ -193,36 +201,41 @@ class OrderedStop(NamedTuple):
     wrong: int
 
 
-def replay_until_stop(world: JudgedPool, plan: OrderedReplay, seed: int) -> OrderedStop:
+def replay_until_stop(judged_pool: JudgedPool, plan: OrderedReplay, seed: int) -> OrderedStop:
     """Replay until the first interim check (at the plan's budgets) at which every pair of the best
     five systems is decided or equal."""
-    seen = plan.errors.apply(world.grades, world.min_relevant, np.random.default_rng([seed, 1]))
-    features, tops = make_pool_features(world.pool), make_top_k_matrix(world.pool)
-    truth = tops.ndcg(world.grades[:, None].astype(np.float64))[:, 0]
+    seen = plan.errors.apply(
+        judged_pool.grades, judged_pool.min_relevant, np.random.default_rng([seed, 1])
+    )
+    features, tops = make_pool_features(judged_pool.pool), make_top_k_matrix(judged_pool.pool)
+    truth = tops.ndcg(judged_pool.grades[:, None].astype(np.float64))[:, 0]
     order = np.concatenate(
         [
             batch.rows
             for batch in _take_batches(
-                iterate_batches(world, plan, seen, seed), round(max(plan.budgets) * len(world))
+                iterate_batches(judged_pool, plan, seen, seed),
+                round(max(plan.budgets) * len(judged_pool)),
             )
         ]
     )
     for number, budget in enumerate(plan.budgets):
-        rows = order[: round(budget * len(world))]
-        if no_check_reason(len(rows), len(world), world.n_topics) is not None:
+        rows = order[: round(budget * len(judged_pool))]
+        if no_check_reason(len(rows), len(judged_pool), judged_pool.n_topics) is not None:
             continue
-        known = np.full(len(world), -1, np.int32)
+        known = np.full(len(judged_pool), -1, np.int32)
         known[rows] = seen[rows]
         completed = simulate_scores(
             features,
             tops,
             known,
-            min_relevant=world.min_relevant,
+            min_relevant=judged_pool.min_relevant,
             rng=np.random.default_rng([seed, 2, number]),
         )
-        if completed is None or not can_stop(decisions := decide_pairs(completed, world.tags)):
+        if completed is None or not can_stop(
+            decisions := decide_pairs(completed, judged_pool.tags)
+        ):
             continue
-        place = {tag: k for k, tag in enumerate(world.tags)}
+        place = {tag: k for k, tag in enumerate(judged_pool.tags)}
         wrong = 0
         for decision in decisions:
             difference = truth[place[decision.a]] - truth[place[decision.b]]

@@ -24,10 +24,10 @@ from assay.pools.stages import STRATA_MAKERS
 from assay.pools.strata import (
     Strata,
     allocate_sample,
+    complete_small_strata,
     rate_spreads,
     sampled_mask,
     shuffle_strata,
-    take_small_strata_whole,
 )
 from assay.sampling.correction import (
     EstimationTargets,
@@ -79,24 +79,26 @@ def corresponding_measures(measures: Sequence[Measure]) -> list[Measure]:
 class ReplayDraw:
     """Strata and shuffle of a pool. Each budget takes prefixes of the shuffle."""
 
-    world: JudgedPool
+    judged_pool: JudgedPool
     strata: Strata
     place: NDArray[np.int64]
     seen: NDArray[np.int32]
 
     def sample(self, budget: float, *, finish: bool = False) -> JudgedSample:
         counts = allocate_sample(
-            self.strata.sizes, rate_spreads(self.strata.rates), round(budget * len(self.world))
+            self.strata.sizes,
+            rate_spreads(self.strata.rates),
+            round(budget * len(self.judged_pool)),
         )
         if finish:
-            counts = take_small_strata_whole(self.strata.sizes, counts)
+            counts = complete_small_strata(self.strata.sizes, counts)
         grades = np.where(sampled_mask(self.strata, self.place, counts), self.seen, -1).astype(
             np.int32
         )
         names = self.strata.names
         return JudgedSample(
-            self.world.pool.topics,
-            self.world.topic,
+            self.judged_pool.pool.topics,
+            self.judged_pool.topic,
             grades,
             self.strata.stratum.astype(np.int64),
             self.strata.sizes,
@@ -106,11 +108,16 @@ class ReplayDraw:
         )
 
 
-def make_draw(world: JudgedPool, plan: SampledReplay, rng: np.random.Generator) -> ReplayDraw:
-    strata = STRATA_MAKERS[plan.strata](world.pool)
-    place = shuffle_strata(strata, rng, world.pool.documents, world.pool.topic)
+def draw_strata(
+    judged_pool: JudgedPool, plan: SampledReplay, rng: np.random.Generator
+) -> ReplayDraw:
+    strata = STRATA_MAKERS[plan.strata](judged_pool.pool)
+    place = shuffle_strata(strata, rng, judged_pool.pool.documents, judged_pool.pool.topic)
     return ReplayDraw(
-        world, strata, place, plan.errors.apply(world.grades, world.min_relevant, rng)
+        judged_pool,
+        strata,
+        place,
+        plan.errors.apply(judged_pool.grades, judged_pool.min_relevant, rng),
     )
 
 
@@ -136,15 +143,15 @@ class SimulationResult(NamedTuple):
 
 
 def simulate_sample(
-    world: JudgedPool, plan: SampledReplay, pairs: NDArray[np.int64], seed: Sequence[int]
+    judged_pool: JudgedPool, plan: SampledReplay, pairs: NDArray[np.int64], seed: Sequence[int]
 ) -> dict[tuple[str, str], SimulationResult]:
     """Return {(budget or "1", measure): result}. Measures that are not estimates count pairs
     outside the sample as not relevant."""
     rng = np.random.default_rng(list(seed))
     measures = corresponding_measures(plan.measures)
-    truth = world.scores(world.grades, measures).mean(axis=1)
-    again = world.for_topics(rng.integers(0, world.n_topics, world.n_topics))
-    draw = make_draw(again, plan, rng)
+    truth = judged_pool.scores(judged_pool.grades, measures).mean(axis=1)
+    again = judged_pool.repeat_topics(rng.integers(0, judged_pool.n_topics, judged_pool.n_topics))
+    draw = draw_strata(again, plan, rng)
     whole = again.scores(again.grades, measures)
     results = {
         ("1", str(m)): _make_result(whole[:, :, k], whole[:, :, k], truth[:, k], pairs, len(again))
@@ -155,7 +162,9 @@ def simulate_sample(
         naive, judged = again.scores(sample.grades, measures), int((sample.grades >= 0).sum())
         values = np.array(
             [
-                estimate_topics(packed, sample, plan.measures, min_relevant=world.min_relevant)
+                estimate_topics(
+                    packed, sample, plan.measures, min_relevant=judged_pool.min_relevant
+                )
                 for packed in again.packed
             ]
         )
@@ -220,16 +229,18 @@ class SampledStop(NamedTuple):
     narrowed: int
 
 
-def replay_until_stop(world: JudgedPool, plan: SampledReplay, seed: Sequence[int]) -> SampledStop:
+def replay_until_stop(
+    judged_pool: JudgedPool, plan: SampledReplay, seed: Sequence[int]
+) -> SampledStop:
     """Apply the variance rule at each budget of the plan, to DCG@10 on the scale of nDCG, with the
     regression on ranks."""
     rng = np.random.default_rng(list(seed))
-    again = world.for_topics(rng.integers(0, world.n_topics, world.n_topics))
-    draw = make_draw(again, plan, rng)
-    sure = _mean_dcg(world)
+    again = judged_pool.repeat_topics(rng.integers(0, judged_pool.n_topics, judged_pool.n_topics))
+    draw = draw_strata(again, plan, rng)
+    sure = _mean_dcg(judged_pool)
     own = _mean_dcg(again)
     ideal = float(fractional_ideal_dcg(_count_grades(again), 10).mean())
-    place = {tag: k for k, tag in enumerate(world.tags)}
+    place = {tag: k for k, tag in enumerate(judged_pool.tags)}
     result: tuple[float, list, StopOutcome] | None = None
     at_end: list = []
     for budget in [*plan.budgets, 1.0]:
@@ -276,14 +287,16 @@ class StopOutcome(NamedTuple):
 
 
 def evaluate_stop(
-    comparisons: Sequence[SampledComparison], scale: float, world: JudgedPool
+    comparisons: Sequence[SampledComparison], scale: float, judged_pool: JudgedPool
 ) -> StopOutcome:
     """Check these comparisons against complete judging of the same topics. scale: mean ideal by
     which their DCG is divided."""
-    of_run = dict(zip(world.tags, world.packed, strict=True))
+    of_run = dict(zip(judged_pool.tags, judged_pool.packed, strict=True))
     significant, seen, narrowed = [], [], []
     for one in comparisons:
-        difference = _topic_dcg(world, of_run[one.best]) - _topic_dcg(world, of_run[one.other])
+        difference = _topic_dcg(judged_pool, of_run[one.best]) - _topic_dcg(
+            judged_pool, of_run[one.other]
+        )
         low, high = topic_interval(difference / scale)
         whole = low > 0 or high < 0
         significant.append(whole)
@@ -294,24 +307,24 @@ def evaluate_stop(
 
 
 def _compare_best(
-    world: JudgedPool, sample: JudgedSample, seed: int
+    judged_pool: JudgedPool, sample: JudgedSample, seed: int
 ) -> tuple[list[SampledComparison], float]:
-    ideal = float(fractional_ideal_dcg(sample.n_of_grade(), 10).mean()) or 1.0
+    ideal = float(fractional_ideal_dcg(sample.n_by_grade(), 10).mean()) or 1.0
     weights = (
         np.column_stack(
             [
                 compute_run_weights(packed, sample, cutoff=10, discounted=True)
-                for packed in world.packed
+                for packed in judged_pool.packed
             ]
         )
         / ideal
     )
     labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
-    features = make_regression_features(summarise_run_ranks(world.packed, len(world)))
+    features = make_regression_features(summarise_run_ranks(judged_pool.packed, len(judged_pool)))
     return compare_sampled_systems(
         EstimationTargets(sample, weights, labels, np.zeros(len(labels))),
         features,
-        world.tags,
+        judged_pool.tags,
         seed,
     ), ideal
 
@@ -331,21 +344,24 @@ def _compare_with_truth(
     return rows
 
 
-def _mean_dcg(world: JudgedPool) -> Floats:
+def _mean_dcg(judged_pool: JudgedPool) -> Floats:
     """Return float64 (n_runs), mean DCG@10 with everything judged."""
-    return np.array([_topic_dcg(world, one).mean() for one in world.packed])
+    return np.array([_topic_dcg(judged_pool, one).mean() for one in judged_pool.packed])
 
 
-def _topic_dcg(world: JudgedPool, run: PackedRun) -> Floats:
+def _topic_dcg(judged_pool: JudgedPool, run: PackedRun) -> Floats:
     """Return float64 (n_topics), DCG@10 with everything judged."""
     return sum_by_topic(
-        run.topic, world.grades[run.row] * (run.rank <= 10) / np.log2(run.rank + 1), world.n_topics
+        run.topic,
+        judged_pool.grades[run.row] * (run.rank <= 10) / np.log2(run.rank + 1),
+        judged_pool.n_topics,
     )
 
 
-def _count_grades(world: JudgedPool) -> Floats:
-    highest = int(world.grades.max(initial=0))
+def _count_grades(judged_pool: JudgedPool) -> Floats:
+    highest = int(judged_pool.grades.max(initial=0))
     counts = np.bincount(
-        world.topic * (highest + 1) + world.grades, minlength=world.n_topics * (highest + 1)
+        judged_pool.topic * (highest + 1) + judged_pool.grades,
+        minlength=judged_pool.n_topics * (highest + 1),
     )
-    return counts.reshape(world.n_topics, highest + 1).astype(np.float64)
+    return counts.reshape(judged_pool.n_topics, highest + 1).astype(np.float64)

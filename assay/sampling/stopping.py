@@ -102,7 +102,7 @@ def make_top_k_matrix(pool: PooledPairs, *, cutoff: int = 10) -> TopKMatrix:
     )
 
 
-def never_advised_reason(n_pairs: int, n_topics: int) -> str | None:
+def never_useful_reason(n_pairs: int, n_topics: int) -> str | None:
     """Return why advice on a pool of this size is never useful, or None if it may be."""
     if n_topics < MIN_TOPICS:
         return f"{format_count(n_topics, 'topic')}; advice needs at least {MIN_TOPICS}"
@@ -255,7 +255,7 @@ class SampledComparison(NamedTuple):
     n_topics: int
 
     @property
-    def share_at_most(self) -> float:
+    def max_sampling_share(self) -> float:
         """Return an upper 95% bound of the share of v_t that is due to sampling, r + 1.645 · 2 √(r
         (1 - r) / T) with r = v_j / v_t.
 
@@ -269,20 +269,20 @@ class SampledComparison(NamedTuple):
         return min(share + 2 * ONE_SIDED_Z * math.sqrt(share * (1 - share) / self.n_topics), 1.0)
 
     @property
-    def equal_so_far(self) -> bool:
+    def is_equal_so_far(self) -> bool:
         return self.why is None and self.topics == 0 and self.difference == 0
 
     @property
     def done(self) -> bool:
         """Return whether the upper bound of v_j / v_t is at most 0.35, or 1.96 √v_j is at most
         0.02."""
-        if self.why is not None or self.equal_so_far:
+        if self.why is not None or self.is_equal_so_far:
             return self.why is None and self.judging == 0
         return self.is_barely_narrowed or 1.96 * math.sqrt(self.judging) <= NEGLIGIBLE_DIFFERENCE
 
     @property
     def is_barely_narrowed(self) -> bool:
-        return self.share_at_most <= SHARE_OF_SPREAD
+        return self.max_sampling_share <= SHARE_OF_SPREAD
 
 
 def compare_sampled_systems(
@@ -338,7 +338,7 @@ def _remaining_variances(
     equal systems depends on few pairs, of which hardly any is judged. Then the spread of all
     residuals of each stratum is used instead of theirs."""
     judging, why = estimate.variances.copy(), list(estimate.why)
-    if targets.sample.why_ungraded is not None or len(targets.judged) < MIN_JUDGED:
+    if targets.sample.ungraded_reason is not None or len(targets.judged) < MIN_JUDGED:
         return judging, why
     for column in range(len(judging)):
         if why[column] is not None:

@@ -109,7 +109,7 @@ def advise_sampled_pool(
         "comparisons": [],
     }
     why = no_check_reason(n_judged, len(sample.grades), len(sample.topics), last=last)
-    ideal = float(fractional_ideal_dcg(sample.n_of_grade(), cutoff).mean())
+    ideal = float(fractional_ideal_dcg(sample.n_by_grade(), cutoff).mean())
     if why is None and not ideal:
         why = "no judged pair is relevant yet"
     if why is not None:

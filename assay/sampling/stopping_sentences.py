@@ -58,7 +58,7 @@ def describe_comparison(comparison: SampledComparison) -> str:
     pair = f"{comparison.best} and {comparison.other}"
     if comparison.why is not None:
         return f"{pair}: {comparison.why}."
-    if comparison.equal_so_far:
+    if comparison.is_equal_so_far:
         return f"{pair}: equal so far."
     if comparison.judging == 0:
         return f"{pair}: every pair that counts here is judged. More judging would not add topics."

@@ -29,7 +29,7 @@ def measure_left_out(
         outside, n_topics = outside + int((~held).sum()), n_topics + len(one.truth)
         zero.append(abs(one.bounds.zero.mean() - one.judged))
         filled.append(abs(one.filled - one.judged))
-        few.append(one.is_filled)
+        few.append(one.shows_imputed_score)
     kept = np.array(few)
     return {
         "runs": len(zero),

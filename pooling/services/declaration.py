@@ -27,7 +27,7 @@ from assay.formats.runs import read_run
 from assay.formats.topics import read_topics
 from assay.number_words import format_count
 from assay.pools.pool_kinds import PoolKind
-from assay.pools.topic_checks import join_need
+from assay.pools.topic_checks import join_information_need
 from pooling.core.collection_file import COLLECTION
 from pooling.core.declaration import Change, Mistake, format_value, list_changes
 from pooling.models import Collection, Job, Pool
@@ -339,7 +339,7 @@ def _propose_removals(collection: Collection, level: str) -> dict[str, str]:
         .values_list("topic_id", "text", "description", "narrative", "decided_at")
     )
     needs = {
-        topic_id: join_need(description, narrative)
+        topic_id: join_information_need(description, narrative)
         for topic_id, _, description, narrative, _ in rows
     }
     proposals = topics.propose_removals(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from assay.pools.batches import DEFAULT_AUDIT, DEFAULT_SIZE, Batch, BatchGoal, OrderedPool
 from assay.pools.depth import PooledPairs, select_topics
 from assay.pools.pool_kinds import MAX_AUDIT, MAX_IN_BATCH, PoolKind, SelectionMethod
-from assay.pools.pool_sentences import describe_half_way_ordered
+from assay.pools.pool_sentences import describe_half_judged_prioritised_pool
 from assay.pools.stages import arrange_in_stages
 from pooling import hooks
 from pooling.models import Job, Pool, PoolEntry, Stratum
@@ -64,7 +64,7 @@ def preview_batches(pairs: PooledPairs, parameters: Mapping[str, Any]) -> dict[s
         "audit": round(audit * min(size, len(pairs))),
     }
     return figures | {
-        "half_way": describe_half_way_ordered(pairs=len(pairs), batch=size, audit=audit)
+        "half_way": describe_half_judged_prioritised_pool(pairs=len(pairs), batch=size, audit=audit)
     }
 
 
@@ -123,7 +123,7 @@ def _plan_batch(
     number: int,
 ) -> Batch:
     made = pool.parameters
-    return OrderedPool.of(pairs).batch(
+    return OrderedPool.from_pool(pairs).plan_batch(
         labels,
         handed,
         stage=number - 1,

@@ -44,7 +44,7 @@ def preview_extension(work: ClaimedJob) -> dict[str, Any]:
     deeper = max(work.parameters["depth"], pool.least_depth)
     before, entry_of = pool_pairs.load_stored_pairs(pool)
     runs = sorted({*pool.runs.all(), *new}, key=lambda run: run.tag)
-    tops, warnings = pools.read_tops(work, pool.collection, runs, deeper)
+    tops, warnings = pools.read_run_tops(work, pool.collection, runs, deeper)
     pairs = extended(
         before, tops, depth=deeper, rng=np.random.default_rng(pool_pairs.get_seed(pool))
     )

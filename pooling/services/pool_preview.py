@@ -12,7 +12,7 @@ import numpy as np
 from assay.number_words import format_count, format_part
 from assay.pools.depth import PooledPairs, make_depth_pool
 from assay.pools.pool_kinds import RUN_KINDS, PoolKind, kind_from_parameters
-from assay.pools.pool_sentences import describe_half_way_depth
+from assay.pools.pool_sentences import describe_half_judged_depth_pool
 from pooling.models import Collection, Job, Run
 from pooling.platform import jobs
 from pooling.platform.jobs import ClaimedJob
@@ -64,7 +64,7 @@ def preview_pool(work: ClaimedJob) -> dict[str, Any]:
     assert collection is not None  # set by `request_preview`
     runs = list(collection.runs.filter(pk__in=work.parameters["runs"]))
     deepest = _max_counted_depth(collection, runs, work.parameters["depth"])
-    tops, warnings = pools.read_tops(
+    tops, warnings = pools.read_run_tops(
         work, collection, runs, work.parameters["depth"], kept_to=deepest
     )
     pairs = pools.pool_tops(tops, depth=work.parameters["depth"], seed=work.parameters["seed"])
@@ -139,7 +139,7 @@ def _preview_kind(
     return (
         ordering.preview_batches(pairs, parameters)
         if kind == PoolKind.ORDERED
-        else {"half_way": describe_half_way_depth(pairs.by_depth())}
+        else {"half_way": describe_half_judged_depth_pool(pairs.by_depth())}
     )
 
 

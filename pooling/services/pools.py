@@ -222,7 +222,7 @@ def extend_pool(work: ClaimedJob) -> dict[str, Any]:
     runs = [*pool.runs.all(), *(run for run in new)]
     deeper = max(work.parameters["depth"], pool.least_depth)
     before, entry_of = load_stored_pairs(pool)
-    tops, warnings = read_tops(
+    tops, warnings = read_run_tops(
         work, pool.collection, sorted(set(runs), key=lambda run: run.tag), deeper
     )
     pairs = extended(before, tops, depth=deeper, rng=np.random.default_rng(get_seed(pool)))
@@ -303,7 +303,7 @@ def compute_pool(
     work: ClaimedJob, collection: Collection, runs: Sequence[Run], *, depth: int, seed: int
 ) -> tuple[PooledPairs, list[str]]:
     """Return (pairs of the kept topics, warnings)."""
-    tops, warnings = read_tops(work, collection, runs, depth)
+    tops, warnings = read_run_tops(work, collection, runs, depth)
     return pool_tops(tops, depth=depth, seed=seed), warnings
 
 
@@ -334,7 +334,7 @@ def pool_tops(tops: Sequence[RunTop], *, depth: int, seed: int) -> PooledPairs:
     return pairs
 
 
-def read_tops(
+def read_run_tops(
     work: ClaimedJob, collection: Collection, runs: Sequence[Run], deep: int, *, kept_to: int = 0
 ) -> tuple[list[RunTop], list[str]]:
     """Read the top ranks of each run, loading one complete run at a time.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from assay.pools.depth import PooledPairs
 from assay.pools.pool_kinds import PoolKind, SelectionMethod
-from assay.pools.pool_sentences import describe_half_way_sampled
+from assay.pools.pool_sentences import describe_half_judged_sampled_pool
 from assay.pools.stages import (
     LLM_STRATA,
     STRATA_KINDS,
@@ -132,7 +132,9 @@ def preview_stages(
     return {
         "strata": len(draw.strata.names),
         "stages": stages,
-        "half_way": describe_half_way_sampled(drawn, pairs=len(pairs), topics=len(pairs.topics)),
+        "half_way": describe_half_judged_sampled_pool(
+            drawn, pairs=len(pairs), topics=len(pairs.topics)
+        ),
     }
 
 

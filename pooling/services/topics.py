@@ -82,9 +82,12 @@ def make_topic_rows(
     texts = [(topic_id, text) for topic_id, text, *_ in topics] + [
         (topic.topic, topic.text) for topic in topics_read
     ]
-    needs = {topic_id: topic_checks.join_need(said, told) for topic_id, _, _, said, told in topics}
+    needs = {
+        topic_id: topic_checks.join_information_need(said, told)
+        for topic_id, _, _, said, told in topics
+    }
     needs |= {
-        topic.topic: topic_checks.join_need(topic.description, topic.narrative)
+        topic.topic: topic_checks.join_information_need(topic.description, topic.narrative)
         for topic in topics_read
     }
     proposals = propose_removals(texts, "exact", needs)
@@ -216,7 +219,7 @@ def check_topics(work: ClaimedJob) -> dict[str, Any]:
         )
     )
     needs = {
-        t: topic_checks.join_need(said, told)
+        t: topic_checks.join_information_need(said, told)
         for t, said, told in kept.values_list("topic_id", "description", "narrative")
     }
     work.progress(0, total=len(rows), now=True)

@@ -25,7 +25,7 @@ from assay.pools.stages import (
     assign_stages,
     service_order,
 )
-from assay.pools.strata import LATE_PREFIX, Strata, rate_spreads, shuffle_strata
+from assay.pools.strata import UNPOOLED_PREFIX, Strata, rate_spreads, shuffle_strata
 from pooling.models import Pool, PoolEntry, Stratum
 from pooling.platform.jobs import Refused
 from pooling.services import pool_pairs, sampling
@@ -135,7 +135,7 @@ def _make_strata(
         Stratum(
             pool=pool,
             number=first + k,
-            name=f"{name}{LATE_PREFIX}{stage}"[:300],
+            name=f"{name}{UNPOOLED_PREFIX}{stage}"[:300],
             size=int(made.sizes[k]),
             drawn=[0] * (stage - 1) + [int(counts[k])],
         )
@@ -170,7 +170,7 @@ def _arrange_pairs(
 def undo_late_strata(pool: Pool, was: Mapping[str, Any]) -> None:
     """Remove the strata and the stage of the last extension, whose entries are deleted."""
     n = was["n_stages"]
-    pool.strata.filter(name__endswith=f"{LATE_PREFIX}{n + 1}").delete()
+    pool.strata.filter(name__endswith=f"{UNPOOLED_PREFIX}{n + 1}").delete()
     for one in pool.strata.all():
         Stratum.objects.filter(pk=one.pk).update(drawn=one.drawn[:n])
     Pool.objects.filter(pk=pool.pk).update(

@@ -231,7 +231,7 @@ def _read_cells(
     problems = FileProblems(f"{release.name}/{part}")
     for _, cells in release.rows(part, problems, quoting=quoting):
         yield cells
-    problems.raise_any()
+    problems.raise_if_any()
 
 
 def _read_pairs(release: ReleaseFile) -> tuple[set[tuple[str, str]], int]:

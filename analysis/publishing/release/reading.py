@@ -54,7 +54,7 @@ from annotation.services.campaigns.restoring import (
 )
 from annotation.services.llm_judges.restoring import LlmLabelRow
 from assay.column_types import QrelsColumns, RunColumns
-from assay.formats.archives import ARCHIVE_ERRORS, damaged_archive_error, open_zip
+from assay.formats.archives import ARCHIVE_ERRORS, make_damaged_archive_error, open_zip
 from assay.formats.delimited import DelimitedRow, DelimitedTable, FileProblems
 from assay.formats.errors import FormatError
 from assay.formats.exports import CANNOT_JUDGE
@@ -108,7 +108,7 @@ def open_release(path: str | Path, *, name: str) -> Iterator[ReleaseFile]:
 
 
 def _damaged_error(name: str, error: Exception) -> FormatError:
-    return damaged_archive_error(name, error, "a complete release")
+    return make_damaged_archive_error(name, error, "a complete release")
 
 
 class ReleaseFile:
@@ -311,7 +311,7 @@ class ReleaseFile:
                 mistakes.add(row.line, error.problem, error.expected, "\t".join(row.cells))
                 continue
             yield record
-        mistakes.raise_any()
+        mistakes.raise_if_any()
 
     def annotators(self) -> list[AnnotatorRow]:
         def read(line: int, c: dict[str, str]) -> AnnotatorRow:

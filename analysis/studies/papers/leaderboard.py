@@ -30,7 +30,7 @@ from analysis.systems.kinds import cross_conditions, parse_conditions
 from analysis.systems.running import NotComputable
 from analysis.systems.written_files import format_tsv
 from assay.analyses import bootstrap, leaderboard, split_half, submissions
-from assay.analyses.shared.institutions import submissions_until
+from assay.analyses.shared.institutions import select_submissions
 from assay.analyses.shared.score_tables import best_cells, result_conditions
 from assay.charts.lines import Line, line_chart
 from assay.charts.panels import panel_chart
@@ -325,7 +325,7 @@ def read_submissions(bench: StudyContext) -> list[BoardRow]:
         required=("tag", "date", "group", "score"),
         score_column=bench.value("score_column"),
     )
-    return submissions_until(
+    return select_submissions(
         rows, institutions=bench.value("institutions") or {}, until=bench.value("until") or ""
     )
 

@@ -28,9 +28,9 @@ from analysis.studies.table_names import (
 )
 from assay.analyses.shared.stability_tables import (
     fitted,
+    format_missing_overlap,
     format_shared,
     get_similarity,
-    none_below,
     words,
 )
 from assay.analyses.stability import Options
@@ -184,7 +184,7 @@ def threshold_table(result: Result) -> Table:
                     measure,
                     fit["slope"],
                     fit["intercept"],
-                    none_below(at_threshold["minimum_overlap"][measure]),
+                    format_missing_overlap(at_threshold["minimum_overlap"][measure]),
                 ]
             )
     element = result["element"]
@@ -205,7 +205,7 @@ def make_all_elements(bench: StudyContext) -> Section:
     rows: list[list[Cell]] = []
     for element, result in results.items():
         for measure, fit in result["fit"].items():
-            least = none_below(result["minimum_overlap"][measure])
+            least = format_missing_overlap(result["minimum_overlap"][measure])
             rows.append(
                 [
                     words(element),

@@ -345,7 +345,7 @@ def make_survey(bench: StudyContext) -> Section:
             "a header with question and answer",
             "\t".join(table.first.cells),
         )
-        mistakes.raise_any()
+        mistakes.raise_if_any()
     counts: dict[str, Counter[str]] = {}
     for line, cells in table:
         if len(cells) != len(names):
@@ -359,7 +359,7 @@ def make_survey(bench: StudyContext) -> Section:
             counts.setdefault(cells[question].strip() if question is not None else "", Counter())[
                 text
             ] += 1
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     rows: list[list[Cell]] = []
     for asked, answers in counts.items():
         for text, n in sorted(answers.items(), key=lambda item: (-item[1], item[0])):

@@ -26,7 +26,7 @@ from analysis.studies.tripjudge.inputs import (
 )
 from assay.analyses.label_overlap import agreement_picture
 from assay.analyses.shared.score_tables import best_cells
-from assay.comparison.rankings import tau_b, tau_of_sorted_names
+from assay.comparison.rankings import correlate_sorted_names, tau_b
 from assay.formats.documents import read_documents
 from assay.formats.topics import read_topics
 from assay.results import Result
@@ -213,7 +213,7 @@ def tau_rows(bench: StudyContext, rankings: Result) -> list[list[Cell]]:
             by_name = (
                 None
                 if None in (*first, *second)
-                else tau_of_sorted_names(first, second, names=tags)
+                else correlate_sorted_names(first, second, names=tags)
             )
             theirs = TRIPJUDGE_TAU.get(measure, {}).get(published_pair(bench, a, b))
             low, high = rankings["interval"][measure][a][b] or (None, None)
@@ -253,7 +253,7 @@ def make_published_tau(bench: StudyContext) -> Section:
                     measure,
                     f"{a} - {b}",
                     TRIPJUDGE_TAU[measure][f"{a}-{b}"],
-                    tau_of_sorted_names(*means, names=TRIPJUDGE_RUNS),
+                    correlate_sorted_names(*means, names=TRIPJUDGE_RUNS),
                     tau_b(*means),
                 ]
             )

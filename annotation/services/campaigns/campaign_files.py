@@ -137,7 +137,7 @@ def read_gold_file(path: str, name: str) -> list[dict[str, Any]]:
                 if value != "" or column in ("topic", "document")
             }
         )
-    wrong.raise_any()
+    wrong.raise_if_any()
     return rows
 
 

@@ -149,7 +149,9 @@ def pictures(result: Values) -> list[Picture]:
     if 1 < len(conditions) <= MAX_CONDITIONS:
         drawn.insert(0, _conditions_picture(conditions))
     elif len(conditions) > 1:
-        rows = [DrawnInterval(*row) for row in side_by_side(conditions, 30 * len(conditions))]
+        rows = [
+            DrawnInterval(*row) for row in group_conditions_by_run(conditions, 30 * len(conditions))
+        ]
         caption = f"Expected ranks by condition (95% CI){numbering_key(list(conditions))}"
         drawn.insert(
             0,
@@ -190,7 +192,7 @@ def _conditions_picture(conditions: Mapping[str, Values]) -> Picture:
     )
 
 
-def side_by_side(
+def group_conditions_by_run(
     conditions: Mapping[str, Values], most: int
 ) -> list[tuple[str, float | None, float | None, float | None]]:
     """Return (run and number of the condition, expected rank, lowest and highest rank that it may

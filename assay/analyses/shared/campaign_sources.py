@@ -24,7 +24,7 @@ from assay.measures.measures import limit_cutoffs
 from assay.number_words import format_count
 
 
-class InsteadOfFiles(Action):
+class CampaignAction(Action):
     """An option such as --campaign SLUG, which makes the arguments with files optional."""
 
     def __call__(
@@ -44,7 +44,7 @@ def add_campaign_options(parser: ArgumentParser, *, labels: str = "graded") -> N
     """Add --campaign, --labels, --method and --annotators."""
     parser.add_argument(
         "--campaign",
-        action=InsteadOfFiles,
+        action=CampaignAction,
         metavar="SLUG",
         help=(
             "campaign in the database whose labels replace QRELS; a RUN can then be the tag of a "

@@ -15,7 +15,7 @@ from assay.charts.svg import Picture
 from assay.comparison.bootstrap_sentences import CAVEAT
 from assay.comparison.significance import CORRECTION_NAMES, mark_uncorrected
 from assay.comparison.system_comparison import detectable_difference, interval_width
-from assay.comparison.verdict_sentences import describe_constant, make_groups_column
+from assay.comparison.verdict_sentences import describe_constant_differences, make_groups_column
 from assay.results import Values
 from assay.tabular import Cell, Table
 
@@ -169,7 +169,7 @@ def pairs_table(
         f"Over {answer['topics']} topics. Effect size: Cohen's d_z (mean / SD of the "
         "differences), with its 95% CI. "
     )
-    note += verdict + describe_constant({"": answer})
+    note += verdict + describe_constant_differences({"": answer})
     if settings["correction"] == "none" and len(rows) > 1:
         note += "With uncorrected p-values of many pairs, expect false positives. "
     randomised = f"Permutation test: {settings['permutations']:,} sign-flip permutations, or all if there are fewer."

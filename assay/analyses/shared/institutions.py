@@ -10,7 +10,7 @@ from assay.formats.errors import FormatError
 from assay.formats.leaderboards import BoardRow
 
 
-def submissions_until(
+def select_submissions(
     rows: Sequence[BoardRow], *, institutions: Mapping[str, str], until: str
 ) -> list[BoardRow]:
     """Return the rows up to this date, with each group replaced by its institution if it has one.
@@ -43,7 +43,7 @@ def read_institutions(path: str) -> dict[str, str]:
                 "one institution per group",
                 "\t".join(cells),
             )
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     if not of_group:
         raise FormatError.single(
             table.name, None, "no rows below the header", "one group and its institution per row"

@@ -32,7 +32,7 @@ def add_question_option(parser: ArgumentParser) -> None:
     )
 
 
-def chosen_annotator_types(options: Mapping[str, Any]) -> tuple[str, ...]:
+def get_annotator_types(options: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the annotator types chosen by --annotators, or the default. Raises BadInput if LLM
     judges are combined with others."""
     judges = sort_types(options.get("annotators") or LABELLING_TYPES)

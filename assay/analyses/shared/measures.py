@@ -152,7 +152,7 @@ def iterate_runs(
     with ProgressLine("reading runs", len(paths)) as progress:
         for path in paths:
             run = _read_run(command, path, options)
-            command.note_reading(run.name or path, run)
+            command.show_reader_messages(run.name or path, run)
             names, renamed = make_tags_distinct([*tags, run.tag])
             tags.append(names[-1])
             if tags[-1] != run.tag:
@@ -195,7 +195,7 @@ def read_one_qrels(
         return restrict_to_group(command, qrels)
     qrels = read(path, name=name or strip_suffixes(path))
     refuse_sampled_qrels(command, path, qrels)
-    command.note_reading(path, qrels)
+    command.show_reader_messages(path, qrels)
     return restrict_to_group(command, qrels)
 
 

@@ -44,7 +44,7 @@ def add_pool_options(parser: ArgumentParser, options: type) -> None:
     add_options(parser, options)
 
 
-def pooled_topics(runs: Sequence[str], topics: str | None) -> list[str] | None:
+def read_pooled_topics(runs: Sequence[str], topics: str | None) -> list[str] | None:
     """Return the IDs of the topics to pool, or None for all. Raises BadInput if two arguments are
     standard input."""
     if "-" in runs and topics == "-":
@@ -52,7 +52,7 @@ def pooled_topics(runs: Sequence[str], topics: str | None) -> list[str] | None:
     return None if topics is None else [topic.topic for topic in read_topics(topics)]
 
 
-def read_tops(
+def read_run_tops(
     command: FileCommand,
     paths: Sequence[str],
     options: PoolOptions,
@@ -70,7 +70,7 @@ def read_tops(
             run = read_run(
                 path, order=options.sort_by, scores=options.precision, lenient=options.lenient
             )
-            command.note_reading(path, run)
+            command.show_reader_messages(path, run)
             if topics is not None and (ignored := len(set(run.topics) - set(topics))):
                 command.warn(
                     f"{path}: left out {format_count(ignored, 'topic', 'that is', 'that are')} not among those given"

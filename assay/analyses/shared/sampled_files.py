@@ -53,9 +53,9 @@ def read_sampled_pool(command: FileCommand, path: str) -> SampledPool:
     sample = make_sample(prel)
     if not sample.n_judged.any():
         raise BadInput(f"{path}: no pair has a grade, so there is nothing to estimate from")
-    if sample.why_ungraded is not None:
-        command.warn(f"{path}: {sample.why_ungraded}; no confidence intervals are shown")
-    if empty := sample.empty_strata():
+    if sample.ungraded_reason is not None:
+        command.warn(f"{path}: {sample.ungraded_reason}; no confidence intervals are shown")
+    if empty := sample.list_empty_strata():
         command.warn(
             f"{path}: no judged pair in {format_count(len(empty), 'stratum', plural='strata')} "
             f"({', '.join(empty[:5])}{' ...' if len(empty) > 5 else ''}); their documents "

@@ -36,7 +36,7 @@ def tables(result: Values) -> list[Table]:
         [
             name,
             *(result["fit"][name][key] for key in ("slope", "intercept")),
-            none_below(result["minimum_overlap"][name]),
+            format_missing_overlap(result["minimum_overlap"][name]),
             sum(result["undefined"][name]),
         ]
         for name in names
@@ -86,7 +86,7 @@ def format_shared(result: Values, level: int) -> Cell:
     return int(result["shared"][level])
 
 
-def none_below(overlap: float | None) -> Cell:
+def format_missing_overlap(overlap: float | None) -> Cell:
     return "none below 1" if overlap is None else overlap
 
 

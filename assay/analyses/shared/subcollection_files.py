@@ -19,7 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.cli.base import BadInput
-from assay.comparison.stability import StabilityChunk, StabilityProtocol, draw_level, drawable_rows
+from assay.comparison.stability import (
+    StabilityChunk,
+    StabilityProtocol,
+    draw_level,
+    list_sampled_rows,
+)
 from assay.measures.batch import PackedCollection
 from assay.measures.subcollections import IN_FIRST, IN_SECOND
 
@@ -120,7 +125,9 @@ def sampling_units(
     if protocol.element == "topics":
         return collection.topics
     rows = list_assessments(collection)
-    return ["\t".join(map(str, rows[row])) for row in drawable_rows(collection, protocol).tolist()]
+    return [
+        "\t".join(map(str, rows[row])) for row in list_sampled_rows(collection, protocol).tolist()
+    ]
 
 
 def pack_memberships(header: str, things: Iterable[str], memberships: NDArray[np.uint8]) -> bytes:
@@ -149,7 +156,7 @@ def subcollection_rows(
     if "topics" in has:
         kept &= np.repeat(has["topics"], np.diff(collection.offsets))
     for element in {"assessments", "positive"} & set(has):
-        kept[drawable_rows(collection, protocol.alone(element))] &= has[element]
+        kept[list_sampled_rows(collection, protocol.alone(element))] &= has[element]
     return [
         row for row, stays in zip(list_assessments(collection), kept.tolist(), strict=True) if stays
     ]

@@ -52,7 +52,7 @@ def read_topic_groups(
                 f"a header with topic and {column}",
                 "\t".join(table.first.cells),
             )
-            mistakes.raise_any()
+            mistakes.raise_if_any()
     if topic is None or group is None:
         rows, topic, group = [table.first, *rows], 0, 1
     place = {name: index for index, name in enumerate(topics)}
@@ -74,7 +74,7 @@ def read_topic_groups(
                 "one group per topic",
                 "\t".join(cells),
             )
-    mistakes.raise_any()
+    mistakes.raise_if_any()
     members: dict[str, NDArray[np.bool_]] = {}
     for name, value in of_topic.items():
         if name in place:

@@ -54,7 +54,7 @@ def words(result: Values) -> str:
     if not unjudged["total"]:
         judged = f"{closed}Every result of {result['run']} down to rank {result['cutoff']} has been judged"
         if result["order"]:
-            return f"{judged}, but not those of {result['against']['run']}; {_settled(result)}."
+            return f"{judged}, but not those of {result['against']['run']}; {_describe_weights(result)}."
         further = f". {name} reads deeper: its score bounds are {low:.3f} and {high:.3f}"
         return f"{judged}{further if round(low, 3) < round(high, 3) else ': the score is certain'}."
     expected = result["filled"][name]
@@ -62,11 +62,11 @@ def words(result: Values) -> str:
     return (
         f"{closed}{unjudged['total'] / n:.1f} of {result['cutoff']} results of this system have never been judged. "
         f"Its {name} is at least {low:.3f}, at most {high:.3f}{near} ("
-        f"{score:.3f} if none of them is relevant); {_settled(result)}."
+        f"{score:.3f} if none of them is relevant); {_describe_weights(result)}."
     )
 
 
-def _settled(result: Values) -> str:
+def _describe_weights(result: Values) -> str:
     """Describe by weights how much judging narrows the score bounds. Weights are not bounds,
     because a document that turns out relevant also changes the ideal ranking."""
     settles, by_weight = result["settles"], f"by their weights in nDCG@{result['cutoff']}"
@@ -82,7 +82,7 @@ def _settled(result: Values) -> str:
     return f"{judging} settles, {by_weight}, {1 - left:.0%} of {of_what}"
 
 
-def closing_words(result: Values) -> str:
+def summarise_follow_up(result: Values) -> str:
     """Summarise the report after a follow-up campaign: why no more judgements are needed or what is
     still open, and the first score bounds now and before."""
     left = result["unjudged"]["total"]
@@ -130,7 +130,7 @@ def before_table(result: Values) -> Table:
     return Table("before", "Effect of the top-up", columns, rows, note)
 
 
-def settles_table(result: Values) -> Table:
+def judging_effect_table(result: Values) -> Table:
     settled = result["settles"]
     of_what = "the difference by " if "against" in result else ""
     rows: list[list[Cell]] = [
@@ -167,7 +167,7 @@ def tables(result: Values) -> list[Table]:
             )
         )
     if result["order"]:
-        made += [settles_table(result)] if result["settles"]["left"] is not None else []
+        made += [judging_effect_table(result)] if result["settles"]["left"] is not None else []
         order: list[list[Cell]] = [
             [topic, document, weight] for topic, document, weight in result["order"]
         ]

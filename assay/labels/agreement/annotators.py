@@ -141,18 +141,18 @@ class ExclusionEffect:
     after: Aggregation
 
     @property
-    def topics_lost(self) -> list[str]:
+    def lost_topics(self) -> list[str]:
         """Return the topics that would lose all labels, ascending by ID."""
         before, after = (
             set(labels.relevant_share_per_topic()) for labels in (self.before, self.after)
         )
         return sorted(before - after)
 
-    def on_common_topics(self) -> tuple[QrelsColumns, QrelsColumns]:
+    def restrict_to_common_topics(self) -> tuple[QrelsColumns, QrelsColumns]:
         """Return the labels before and after, for topics with labels in both, because means over
         different topics are not comparable."""
         lost = [
-            i for i, topic in enumerate(self.before.table.topics) if topic in set(self.topics_lost)
+            i for i, topic in enumerate(self.before.table.topics) if topic in set(self.lost_topics)
         ]
         kept = np.where(np.isin(self.before.table.pair_topic, lost), MISSING, self.before.label)
         return replace(self.before, label=kept.astype(np.int16)).qrels("before"), self.after.qrels(
@@ -167,7 +167,7 @@ def compute_exclusion_effect(
     Nothing is changed."""
     excluded = sorted(set(annotators) & set(table.annotators))
     before = majority(table, min_judgements=min_judgements)
-    remaining = table.without_annotators(set(excluded))
+    remaining = table.exclude_annotators(set(excluded))
     after = majority(remaining, min_judgements=min_judgements)
     new = {
         remaining.pair_ids(pair): int(label)

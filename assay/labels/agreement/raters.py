@@ -166,7 +166,7 @@ def permuted_kappas(
     )
     bounds = [*np.unique(annotator, return_index=True)[1].tolist(), len(own)]
     for i in range(permutations):
-        shuffled = _shuffle_within(bounds, own, rng.random(len(own)))
+        shuffled = _shuffle_grades(bounds, own, rng.random(len(own)))
         counts = np.bincount(pair * g + shuffled, minlength=table.n_pairs * g).reshape(
             table.n_pairs, g
         )
@@ -178,7 +178,7 @@ def permuted_kappas(
     return floors
 
 
-def _shuffle_within(
+def _shuffle_grades(
     bounds: list[int], grade: NDArray[np.int64], random: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """Return the grades (n) of each annotator in the order of their random numbers in [0, 1).

@@ -139,7 +139,7 @@ def compute_scale_agreement(
     kappa, kappa_others, pairwise = (cohen_kappa(joint, weighted=weighted) for joint in joints)
     quadratic = [mean_of_defined(cohen_kappa(joint, weighted=True, power=2)) for joint in joints]
     floors = permuted_kappas(
-        table.with_enough(min_judgements),
+        table.select_by_min_judgements(min_judgements),
         weighted=weighted,
         rng=rng.spawn(1)[0],
         permutations=permutations,

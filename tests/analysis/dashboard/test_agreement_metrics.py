@@ -12,7 +12,7 @@ from analysis.dashboard import agreement_metrics
 from analysis.judgements.live import _snapshots, get_snapshot
 from annotation.models import Judgement, Pair
 from annotation.services.people.exclusion import exclude_annotator
-from assay.labels.agreement.raters import _shuffle_within
+from assay.labels.agreement.raters import _shuffle_grades
 from assay.labels.labels import LabelTable
 from pooling.platform.jobs import run_job
 from tests.builders import judge, make_annotator, make_campaign
@@ -113,7 +113,7 @@ def test_the_shuffle_keeps_each_annotators_grades_and_follows_the_numbers():
         for a in range(7)
         for _, g in sorted(zip(numbers[annotator == a], grade[annotator == a], strict=True))
     ]
-    assert _shuffle_within(bounds, grade, numbers).tolist() == expected
+    assert _shuffle_grades(bounds, grade, numbers).tolist() == expected
 
 
 def test_a_pair_belongs_to_the_day_of_its_second_judgement():

@@ -52,7 +52,7 @@ class EvenPace:
     def forecast(self, remaining: float) -> Forecast:
         return Forecast(*(self.ends(remaining)[::-1]), 24.0)
 
-    def expected_until(self, until: float, *, remaining: float = math.inf) -> float:
+    def predict_judgements_until(self, until: float, *, remaining: float = math.inf) -> float:
         return min(remaining, max(0.0, until - self.now) / HOUR)
 
 

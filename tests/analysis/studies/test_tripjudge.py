@@ -15,7 +15,7 @@ from scipy.stats import kendalltau
 from sklearn.metrics import cohen_kappa_score
 
 from analysis.studies import published
-from assay.comparison.rankings import tau_of_sorted_names
+from assay.comparison.rankings import correlate_sorted_names
 from tests.analysis.studies.made import about, drawn, refusal, study_of, table
 from tests.pictures import real_pictures
 
@@ -248,7 +248,7 @@ def test_their_script_compares_names_in_two_orders(seed: int) -> None:
     x, y = rng.random(8), rng.random(8)
     first, second = ([names[i] for i in np.argsort(-values)] for values in (x, y))
     agree = [(first[i] < first[j]) == (second[i] < second[j]) for i in range(8) for j in range(i)]
-    assert tau_of_sorted_names(x, y, names) == pytest.approx(
+    assert correlate_sorted_names(x, y, names) == pytest.approx(
         float(Fraction(2 * sum(agree) - len(agree), len(agree)))
     )
 

@@ -450,7 +450,9 @@ class TestExpectedUntil:
 
     def until(self, hours, *, remaining=math.inf, moments=None):
         forecaster = Forecaster.of(self.moments if moments is None else moments, now=self.now)
-        return forecaster.expected_until(self.now + hours * HOUR_SECONDS, remaining=remaining)
+        return forecaster.predict_judgements_until(
+            self.now + hours * HOUR_SECONDS, remaining=remaining
+        )
 
     def test_the_coming_hours_bring_what_such_hours_brought(self):
         assert self.until(10) == pytest.approx(100, rel=0.1)
@@ -461,7 +463,7 @@ class TestExpectedUntil:
     def test_it_is_the_forecast_read_the_other_way(self, hours):
         """What is expected until a moment is just made by then, and one more is not."""
         forecaster = Forecaster.of(self.moments, now=self.now)
-        made = forecaster.expected_until(self.now + hours * HOUR_SECONDS)
+        made = forecaster.predict_judgements_until(self.now + hours * HOUR_SECONDS)
         assert forecaster.forecast(0.999 * made).expected <= self.now + hours * HOUR_SECONDS
         assert forecaster.forecast(1.001 * made).expected >= self.now + hours * HOUR_SECONDS
 

@@ -18,8 +18,8 @@ from assay.comparison.bradley_terry import (
     BradleyTerryFit,
     NoMaximum,
     Outcomes,
-    clean_error,
     fit_bradley_terry,
+    standard_error,
 )
 from assay.comparison.preferences import (
     compare_presentations,
@@ -41,7 +41,7 @@ def outcomes(n_systems: int, rows: list[tuple[int, int, int, int]], **covariates
 
 
 def contrast_error(fit: BradleyTerryFit, a: int, b: int) -> float:
-    return clean_error(fit.contrast_variance(fit.clustered, a, b))
+    return standard_error(fit.contrast_variance(fit.clustered, a, b))
 
 
 def test_two_systems_by_hand() -> None:
@@ -166,7 +166,9 @@ def test_every_model_is_that_of_the_reference(name: str, reference: Path) -> Non
             assert fit.estimates[i] == pytest.approx(one["estimate"], abs=1e-6)
             assert math.sqrt(fit.by_model[i, i]) == pytest.approx(one["se_model"], abs=1e-6)
             error = np.nan if one["se_clustered"] is None else one["se_clustered"]
-            assert clean_error(fit.clustered[i, i]) == pytest.approx(error, abs=1e-6, nan_ok=True)
+            assert standard_error(fit.clustered[i, i]) == pytest.approx(
+                error, abs=1e-6, nan_ok=True
+            )
         assert fit.log_likelihood == pytest.approx(model["log_likelihood"], abs=1e-6)
         place = {system: i for i, system in enumerate(battles.systems)}
         for row in model.get("differences", []):

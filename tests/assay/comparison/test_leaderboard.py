@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assay.comparison.leaderboard import (
     BoardEntry,
-    board_points,
+    list_board_points,
     list_comparisons,
     list_records,
     order_by_displacement,
@@ -70,7 +70,7 @@ def test_an_equal_score_displaces_nobody():
 
 
 def test_the_picture_has_every_run_by_date_with_records_and_a_word_marked():
-    found = board_points(BOARD[:-1], highlight="bert")
+    found = list_board_points(BOARD[:-1], highlight="bert")
     assert [point.entry.tag for point in found] == [
         "organisers",
         "weak",
@@ -82,7 +82,7 @@ def test_the_picture_has_every_run_by_date_with_records_and_a_word_marked():
     ]
     assert [point.entry.tag for point in found if point.is_sota] == ["first", "same day a"]
     assert [point.entry.tag for point in found if point.is_highlighted] == ["first", "lower"]
-    assert not any(point.is_highlighted for point in board_points(BOARD))
+    assert not any(point.is_highlighted for point in list_board_points(BOARD))
 
 
 def test_comparisons_are_those_of_the_papers_tables():

@@ -111,7 +111,7 @@ def test_taus_are_those_of_pytrec_eval_and_scipy_on_really_filtered_files(
     assert make_population(collection, protocol).n == len(things)
     overlap = Fraction(1, 4)
     memberships = draw_pairs(
-        SamplingPopulation.whole(len(things)), overlap, 5, stream(protocol, overlap)
+        SamplingPopulation.from_size(len(things)), overlap, 5, stream(protocol, overlap)
     )
     found = run_chunk(collection, protocol, StabilityChunk(overlap, 0))
     for number, pair in enumerate(memberships):
@@ -140,7 +140,7 @@ def test_other_similarities_of_the_same_rankings(similarity: str, by: Callable) 
     protocol = StabilityProtocol("topics", MEASURES, pairs=5, similarity=similarity)
     collection, overlap = pack_collection(*small.columns()), Fraction(1, 4)
     things = things_of(small, protocol)
-    population = SamplingPopulation.whole(len(things))
+    population = SamplingPopulation.from_size(len(things))
     memberships = draw_pairs(population, overlap, 5, stream(protocol, overlap))
     found = run_chunk(collection, protocol, StabilityChunk(overlap, 0))
     for number, pair in enumerate(memberships):
@@ -277,7 +277,7 @@ def test_results_by_hand() -> None:
     protocol = StabilityProtocol(
         "topics", tuple(parse_measures("AP RR")), overlaps=overlaps, pairs=4
     )
-    drawn = SamplingPopulation.whole(11)
+    drawn = SamplingPopulation.from_size(11)
     levels = make_chunks(drawn, protocol)
     taus = [
         [[1.0, 0.8, None, 0.9], [0.5, 0.5, 0.5, 0.5]],
@@ -306,7 +306,7 @@ def test_a_tau_that_float_noise_puts_below_the_threshold_has_reached_it() -> Non
     protocol = StabilityProtocol(
         "topics", MEASURES[:1], overlaps=(Fraction(1, 2),), pairs=2, threshold=0.9
     )
-    drawn = SamplingPopulation.whole(4)
+    drawn = SamplingPopulation.from_size(4)
     result = combine_results(
         drawn, protocol, make_chunks(drawn, protocol), [np.array([[0.9 - 1e-15, 0.8999]])]
     )

@@ -9,7 +9,11 @@ from scipy.stats import kendalltau, norm, ttest_rel
 
 from assay.comparison.rankings import draw_topic_counts
 from assay.comparison.rankings_of_qrels import QrelsRankings, compare_rankings
-from assay.comparison.tau_intervals import compute_tau_intervals, order_certainty, undecided_pairs
+from assay.comparison.tau_intervals import (
+    compute_order_certainty,
+    compute_tau_intervals,
+    list_undecided_pairs,
+)
 from benchmarks.calibration.rankings import measure_tau_coverage
 
 
@@ -85,7 +89,7 @@ def test_doubt_and_undecided_pairs_are_those_of_a_loop_over_pairs() -> None:
             turned.append(norm.sf(abs(d.mean()) / (d.std(ddof=1) / np.sqrt(30))))
             if ttest_rel(values[:, i], values[:, j]).pvalue > 0.05:
                 undecided.append((i, j))
-    order = order_certainty(values)
+    order = compute_order_certainty(values)
     assert order.doubt == pytest.approx(np.mean(turned))
     assert list(zip(*np.nonzero(order.undecided), strict=True)) == undecided
     assert undecided
@@ -132,7 +136,7 @@ def test_a_difference_of_rankings_has_to_be_twice_what_doubt_would_make(
         return values[:, :, None]
 
     a, b = ranked_by(1), ranked_by(-1)
-    assert [order_certainty(one[:, :, 0]).doubt for one in (a, b)] == pytest.approx(
+    assert [compute_order_certainty(one[:, :, 0]).doubt for one in (a, b)] == pytest.approx(
         [chance / 15] * 2
     )
     (found,) = compute_tau_intervals(a, b, rng=np.random.default_rng(0), n_samples=200)
@@ -148,14 +152,14 @@ def test_undecided_pairs_are_named_of_either_qrels() -> None:
     rng = np.random.default_rng(5)
     sure = np.array([0.0, 5.0, 10.0]) + rng.normal(0, 1, (30, 3))
     unsure = np.array([0.0, 0.01, 10.0]) + rng.normal(0, 1, (30, 3))
-    assert undecided_pairs(sure, sure, ["c", "b", "a"]) == []
-    assert undecided_pairs(sure, unsure, ["c", "b", "a"]) == [("b", "c")]
-    assert undecided_pairs(np.zeros((0, 2)), np.zeros((0, 2)), ["y", "x"]) == [("x", "y")]
+    assert list_undecided_pairs(sure, sure, ["c", "b", "a"]) == []
+    assert list_undecided_pairs(sure, unsure, ["c", "b", "a"]) == [("b", "c")]
+    assert list_undecided_pairs(np.zeros((0, 2)), np.zeros((0, 2)), ["y", "x"]) == [("x", "y")]
 
 
 def test_systems_that_are_equal_on_every_topic_are_not_in_doubt() -> None:
     same = np.repeat(np.random.default_rng(1).random((10, 1)), 2, axis=1)
-    assert order_certainty(same).doubt == 0
+    assert compute_order_certainty(same).doubt == 0
 
 
 @pytest.mark.parametrize(("systems", "alike"), [(10, 0.8), (30, 0.8), (30, 1.0)])

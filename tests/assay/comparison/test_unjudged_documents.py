@@ -15,16 +15,16 @@ from hypothesis import strategies as st
 from assay.comparison.unjudged_documents import (
     TopicTop,
     UnjudgedDocument,
-    count_until_narrow,
+    count_to_narrow,
     imputed_ndcg,
     imputed_precision,
     judging_order,
-    mean_grade_of_unique_documents,
     ndcg_bounds,
     precision_bounds,
     rbp_bounds,
     read_topic_tops,
     remaining_score_range,
+    summarise_unique_documents,
 )
 from assay.formats.qrels import make_qrels
 from assay.measures.evaluation import Evaluator
@@ -105,7 +105,7 @@ def test_what_only_one_group_found_tells_what_a_hole_is_worth() -> None:
     qrels = make_qrels(
         "q", [("1", "a", 1), ("1", "b", 1), ("1", "c", 0), ("1", "d", 0), ("1", "e", 2)]
     )
-    worth = mean_grade_of_unique_documents(runs, ["g", "g", "h"], qrels, depth=4, min_relevant=1)
+    worth = summarise_unique_documents(runs, ["g", "g", "h"], qrels, depth=4, min_relevant=1)
     assert worth.numbers == (2, 1)
     assert worth.grade_at(3) == pytest.approx((1 + 2 + 0.3) / 3)
     assert worth.grade_at(4) == pytest.approx(0.3 / 2)
@@ -162,7 +162,7 @@ def test_what_judging_the_first_holes_settles() -> None:
     ]
     widths = remaining_score_range(order, highest=3)
     assert widths == pytest.approx([0.102, 0.042, 0.012, 0])
-    assert count_until_narrow(widths) == 3
-    assert count_until_narrow(widths, width=0.05) == 1
+    assert count_to_narrow(widths) == 3
+    assert count_to_narrow(widths, width=0.05) == 1
     assert remaining_score_range([], highest=3).tolist() == [0]
-    assert count_until_narrow(remaining_score_range([], highest=3)) == 0
+    assert count_to_narrow(remaining_score_range([], highest=3)) == 0

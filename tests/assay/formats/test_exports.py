@@ -20,7 +20,7 @@ from assay.formats.exports import (
     write_quepid_book,
     write_quepid_snapshot,
     write_raw_judgements,
-    write_removed,
+    write_removed_topics,
     write_topics,
 )
 from assay.formats.judgements import read_judgements
@@ -183,7 +183,7 @@ def test_topics_kept_read_back_and_removed_have_their_reasons():
     assert text == '1\tred shoes\n2\t"quoted\n'
     assert [t.text for t in read_topics(io.BytesIO(text.encode()))] == ["red shoes", '"quoted']
     assert written(
-        write_removed,
+        write_removed_topics,
         [
             ProposedRemoval("3", "#1", "no text", ""),
             ProposedRemoval("4", "Red shoes", "duplicate", "1"),

@@ -173,7 +173,9 @@ def test_annotators_without_anything_in_common_have_no_kappa():
     ).all()
     assert len(find_annotator_pairs(table, min_common=1)) == 0
     assert np.isnan(
-        permuted_kappas(table.with_enough(2), weighted=True, rng=np.random.default_rng(0))
+        permuted_kappas(
+            table.select_by_min_judgements(2), weighted=True, rng=np.random.default_rng(0)
+        )
     ).all()
 
 

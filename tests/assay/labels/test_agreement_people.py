@@ -226,7 +226,7 @@ def test_rankings_before_and_after_an_exclusion_are_over_the_topics_that_keep_la
         ("t2", "d1", "b", 2),
     ]
     what = compute_exclusion_effect(table_of_rows(rows, n_grades=4), ["b"])
-    assert what.topics_lost == ["t2"]
-    before, after = what.on_common_topics()
+    assert what.lost_topics == ["t2"]
+    before, after = what.restrict_to_common_topics()
     assert (before.topics, before.grades.tolist()) == (["t1"], [1])
     assert (after.topics, after.grades.tolist()) == (["t1"], [0])

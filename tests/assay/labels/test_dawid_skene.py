@@ -255,7 +255,7 @@ def test_pairs_with_too_few_judgements_take_no_part_in_the_estimate():
         np.random.default_rng(5), n_pairs=30, n_annotators=4, n_grades=3, missing=0.4
     )
     table = table_of_pairs(grades, n_grades=3)
-    whole, enough = dawid_skene(table), dawid_skene(table.with_enough(2))
+    whole, enough = dawid_skene(table), dawid_skene(table.select_by_min_judgements(2))
     assert np.isnan(whole.posterior[~whole.labelled]).all()
     np.testing.assert_allclose(whole.posterior[whole.labelled], enough.posterior, atol=1e-12)
     assert whole.label[whole.labelled].tolist() == enough.label.tolist()

@@ -17,9 +17,9 @@ from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files
 
 
-def of(people: list[int], llm: list[int], topic: list[int] | None = None, level: int = 1):
+def of(people: list[int], llm: list[int], topic: list[int] | None = None, min_relevant: int = 1):
     topics = np.array(topic if topic is not None else [0] * len(people))
-    return compute_usefulness(np.array(people), np.array(llm), topics, min_relevant=level)
+    return compute_usefulness(np.array(people), np.array(llm), topics, min_relevant=min_relevant)
 
 
 def test_worth_by_hand() -> None:

@@ -136,7 +136,7 @@ def test_an_annotator_with_a_pair_twice_is_refused():
 
 def test_leaving_out_annotators_takes_their_lonely_pairs_and_topics_with_them():
     table = table_of_rows([("t", "d", "a", 1), ("u", "e", "b", 1), ("t", "d", "b", 2)], n_grades=4)
-    left = table.without_annotators({"b", "nobody"})
+    left = table.exclude_annotators({"b", "nobody"})
     assert rows_of(left) == [("t", "d", "a", 1)]
     assert (left.topics, left.documents, left.annotators) == (["t"], ["d"], ["a"])
 

@@ -15,7 +15,7 @@ from assay.formats.runs import read_run
 from assay.measures import batch
 from assay.measures.batch import compute_mean_scores, evaluate_subcollections, pack_collection
 from assay.measures.measures import parse_measures
-from assay.measures.on_subcollections import running_count
+from assay.measures.on_subcollections import cumulate_by_run
 from tests.assay.measures.small_collections import (
     REFERENCE,
     Small,
@@ -214,7 +214,7 @@ def test_running_counts_are_cumulative_sums(n_places: int) -> None:
     expected = np.cumsum(flags.reshape(n_places, 3, 5), axis=0, dtype=np.int64).reshape(
         n_places, 15
     )
-    np.testing.assert_array_equal(running_count(flags, 3, np.uint16), expected)
+    np.testing.assert_array_equal(cumulate_by_run(flags, 3, np.uint16), expected)
 
 
 @pytest.mark.data

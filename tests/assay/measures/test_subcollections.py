@@ -14,9 +14,9 @@ from assay.measures.subcollections import (
     IN_FIRST,
     IN_SECOND,
     SamplingPopulation,
-    all_overlaps,
     draw_pairs,
-    find_least_overlap,
+    find_min_overlap,
+    list_overlaps,
     shared_size,
     split_memberships,
 )
@@ -29,7 +29,7 @@ def test_both_halves_have_exactly_their_size_and_share_exactly_so_much(
 ) -> None:
     size, shared = n // 2, (2 * percent * (n // 2) + 100) // 200
     for pair in draw_pairs(
-        SamplingPopulation.whole(n), Fraction(percent, 100), 3, np.random.default_rng(seed)
+        SamplingPopulation.from_size(n), Fraction(percent, 100), 3, np.random.default_rng(seed)
     ):
         first, second = set(np.flatnonzero(pair & IN_FIRST)), set(np.flatnonzero(pair & IN_SECOND))
         assert (len(first), len(second), len(first & second)) == (size, size, shared)
@@ -48,9 +48,11 @@ def test_a_half_of_a_thing_is_rounded_up_in_whole_numbers() -> None:
 
 
 def test_sizes_of_trec_covid_are_the_papers() -> None:
-    sizes = {n: SamplingPopulation.whole(n).size for n in (191_160, 50, 69_318, 26_664)}
+    sizes = {n: SamplingPopulation.from_size(n).size for n in (191_160, 50, 69_318, 26_664)}
     assert list(sizes.values()) == [95_580, 25, 34_659, 13_332]
-    assert SamplingPopulation.whole(191_160).shared(Fraction(5, 100)) == 4779  # the paper's 5 %
+    assert (
+        SamplingPopulation.from_size(191_160).n_shared(Fraction(5, 100)) == 4779
+    )  # the paper's 5 %
 
 
 def test_every_pair_of_halves_is_equally_likely() -> None:
@@ -58,7 +60,7 @@ def test_every_pair_of_halves_is_equally_likely() -> None:
     n = 12_000
     drawn = Counter(
         tuple(pair.tolist())
-        for pair in draw_pairs(SamplingPopulation.whole(5), Fraction(1, 2), n, rng)
+        for pair in draw_pairs(SamplingPopulation.from_size(5), Fraction(1, 2), n, rng)
     )
     # 2 of 5 for the first, one of them and one of the other 3 for the second: 10 x 2 x 3
     assert len(drawn) == 60
@@ -69,8 +71,8 @@ def test_every_pair_of_halves_is_equally_likely() -> None:
 
 def test_a_quota_halves_every_group_by_itself() -> None:
     group = np.array([2, 0, 0, 2, 2, 2, 0, 5, 0, 2, 5, 5])  # 4 of 0, 5 of 2, 3 of 5
-    population = SamplingPopulation.by_group(group)
-    assert (population.n, population.size, population.shared(Fraction(1, 2))) == (
+    population = SamplingPopulation.from_groups(group)
+    assert (population.n, population.size, population.n_shared(Fraction(1, 2))) == (
         12,
         2 + 2 + 1,
         1 + 1 + 1,
@@ -91,7 +93,9 @@ def test_equal_keys_at_a_border_are_drawn_again() -> None:
             type(self).calls += 1
             return super().integers(0, 4 if self.calls < 40 else high, size, dtype=dtype)
 
-    (pair,) = draw_pairs(SamplingPopulation.whole(50), Fraction(1, 3), 1, Tied(np.random.PCG64(3)))
+    (pair,) = draw_pairs(
+        SamplingPopulation.from_size(50), Fraction(1, 3), 1, Tied(np.random.PCG64(3))
+    )
     assert Tied.calls > 1
     assert ((pair & IN_FIRST > 0).sum(), (pair & IN_SECOND > 0).sum(), (pair == 3).sum()) == (
         25,
@@ -111,7 +115,7 @@ def test_columns_put_the_two_of_a_pair_side_by_side() -> None:
 
 
 def test_topics_have_a_level_for_each_number_of_shared_topics() -> None:
-    overlaps = all_overlaps(25)
+    overlaps = list_overlaps(25)
     assert len(overlaps) == 25
     assert [shared_size(25, overlap) for overlap in overlaps] == list(range(1, 26))
     assert len(DEFAULT_OVERLAPS) == 20
@@ -131,6 +135,4 @@ def test_the_least_overlap_is_the_one_from_which_it_stays(
 ) -> None:
     overlaps = [Fraction(1, 10), Fraction(3, 10), Fraction(1, 2), Fraction(1)]
     for order in combinations(range(4), 4):
-        assert (
-            find_least_overlap([overlaps[i] for i in order], [holds[i] for i in order]) == expected
-        )
+        assert find_min_overlap([overlaps[i] for i in order], [holds[i] for i in order]) == expected

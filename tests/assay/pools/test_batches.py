@@ -58,11 +58,11 @@ def test_before_anything_is_judged_reciprocal_rank_fusion_orders() -> None:
 def test_the_start_gives_every_topic_the_same_number() -> None:
     pool = pool_of("abcd", "baef", "ecag", topics=3)
     labels, handed = unjudged(pool)
-    batch = OrderedPool.of(pool).batch(labels, handed, stage=0, seed=1, size=9, audit=0)
+    batch = OrderedPool.from_pool(pool).plan_batch(labels, handed, stage=0, seed=1, size=9, audit=0)
     assert not batch.by_model
     assert np.bincount(pool.topic[batch.rows]).tolist() == [3, 3, 3]
     assert set(pool.documents[batch.rows].tolist()) == {b"a", b"b", b"e"}
-    few = OrderedPool.of(pool).batch(labels, handed, stage=0, seed=1, size=2, audit=0)
+    few = OrderedPool.from_pool(pool).plan_batch(labels, handed, stage=0, seed=1, size=2, audit=0)
     assert np.bincount(pool.topic[few.rows]).tolist() == [1, 1, 1]  # at least one of each
 
 
@@ -134,7 +134,9 @@ def test_what_the_first_ranks_taught_comes_first() -> None:
         for document in "abcklm":
             row = topic * 20 + ord(document) - ord("a")
             handed[row], labels[row] = True, float(document in "klm")
-    batch = OrderedPool.of(pool).batch(labels, handed, stage=1, seed=0, size=14, audit=0)
+    batch = OrderedPool.from_pool(pool).plan_batch(
+        labels, handed, stage=1, seed=0, size=14, audit=0
+    )
     assert batch.by_model
     assert all(document >= b"k" for document in pool.documents[batch.rows].tolist())
 
@@ -144,7 +146,9 @@ def test_a_batch_has_topic_blocks_and_its_audit_pairs_come_from_all_that_was_lef
     labels, handed = unjudged(pool)
     handed[:30] = True
     labels[:30] = [1.0, 0.0] * 15
-    batch = OrderedPool.of(pool).batch(labels, handed, stage=2, seed=5, size=40, audit=0.25)
+    batch = OrderedPool.from_pool(pool).plan_batch(
+        labels, handed, stage=2, seed=5, size=40, audit=0.25
+    )
     assert (len(batch.rows), int(batch.audit.sum()), batch.n_left) == (40, 10, 90)
     assert len(set(batch.rows.tolist())) == 40
     assert not handed[batch.rows].any()
@@ -158,10 +162,10 @@ def test_every_pair_left_has_the_same_chance_to_be_an_audit_pair() -> None:
     pool = pool_of("abcdefghij", topics=2)
     labels, handed = unjudged(pool)
     handed[:4] = True
-    ordered = OrderedPool.of(pool)
+    ordered = OrderedPool.from_pool(pool)
     counts = np.zeros(20)
     for seed in range(2000):
-        batch = ordered.batch(labels, handed, stage=0, seed=seed, size=8, audit=0.5)
+        batch = ordered.plan_batch(labels, handed, stage=0, seed=seed, size=8, audit=0.5)
         counts[batch.rows[batch.audit]] += 1
     assert counts[:4].sum() == 0
     assert counts[4:].sum() == 2000 * 4
@@ -171,10 +175,12 @@ def test_every_pair_left_has_the_same_chance_to_be_an_audit_pair() -> None:
 def test_the_end_takes_what_is_left() -> None:
     pool = pool_of("abcd")
     labels, handed = np.array([1.0, 0, np.nan, np.nan]), np.array([True, True, True, False])
-    batch = OrderedPool.of(pool).batch(labels, handed, stage=3, seed=0, size=250, audit=0.1)
+    batch = OrderedPool.from_pool(pool).plan_batch(
+        labels, handed, stage=3, seed=0, size=250, audit=0.1
+    )
     assert batch.rows.tolist() == [3]
     handed[3] = True
-    assert len(OrderedPool.of(pool).batch(labels, handed, stage=4, seed=0).rows) == 0
+    assert len(OrderedPool.from_pool(pool).plan_batch(labels, handed, stage=4, seed=0).rows) == 0
 
 
 def test_equal_shares_bring_every_topic_as_far() -> None:
@@ -192,7 +198,7 @@ def test_equal_shares_bring_every_topic_as_far() -> None:
     labels, handed = unjudged(pool)
     for row, label in ((0, 1.0), (1, 1.0), (2, 0.0), (10, 0.0)):
         handed[row], labels[row] = True, label
-    batch = OrderedPool.of(pool).batch(
+    batch = OrderedPool.from_pool(pool).plan_batch(
         labels, handed, stage=1, seed=0, size=11, audit=0, goal=BatchGoal.EQUAL
     )
     handed[batch.rows] = True
@@ -209,9 +215,9 @@ def test_relevant_first_finds_what_it_was_measured_to_find(data_folder: Path) ->
     relevant = (grades >= 2).astype(float)
     found = {}
     for audit in (0.0, 0.2):
-        ordered, (labels, handed), stage = OrderedPool.of(pool), unjudged(pool), 0
+        ordered, (labels, handed), stage = OrderedPool.from_pool(pool), unjudged(pool), 0
         while handed.sum() < 0.2 * len(pool):
-            batch = ordered.batch(
+            batch = ordered.plan_batch(
                 labels,
                 handed,
                 stage=stage,
@@ -250,9 +256,9 @@ def test_the_order_of_files_and_rows_changes_nothing(data_folder: Path) -> None:
     )
     orders = []
     for one, truth in ((pool, grades), (turned, grades[rows])):
-        ordered, (labels, handed), order = OrderedPool.of(one), unjudged(one), []
+        ordered, (labels, handed), order = OrderedPool.from_pool(one), unjudged(one), []
         for stage in range(6):
-            batch = ordered.batch(labels, handed, stage=stage, seed=11)
+            batch = ordered.plan_batch(labels, handed, stage=stage, seed=11)
             handed[batch.rows], labels[batch.rows] = True, truth[batch.rows] >= 1
             order += [
                 (one.topics[t], d)
@@ -261,7 +267,10 @@ def test_the_order_of_files_and_rows_changes_nothing(data_folder: Path) -> None:
                 )
             ]
         orders.append(order)
-        again = OrderedPool.of(one)  # another worker, which has no fit to begin from
-        batch = again.batch(labels, handed, stage=6, seed=11)
-        assert batch.rows.tolist() == ordered.batch(labels, handed, stage=6, seed=11).rows.tolist()
+        again = OrderedPool.from_pool(one)  # another worker, which has no fit to begin from
+        batch = again.plan_batch(labels, handed, stage=6, seed=11)
+        assert (
+            batch.rows.tolist()
+            == ordered.plan_batch(labels, handed, stage=6, seed=11).rows.tolist()
+        )
     assert orders[0] == orders[1]

@@ -7,7 +7,10 @@ import numpy as np
 import pytest
 
 from assay.pools.depth import RunTop, make_depth_pool
-from assay.pools.pool_sentences import describe_half_way_depth, describe_half_way_sampled
+from assay.pools.pool_sentences import (
+    describe_half_judged_depth_pool,
+    describe_half_judged_sampled_pool,
+)
 from assay.pools.stages import (
     allocate_stages,
     assign_stages,
@@ -119,14 +122,14 @@ def test_stages_ascend_and_are_at_most_ten(budgets):
 
 
 def test_what_can_be_answered_half_way_is_counted():
-    assert describe_half_way_depth({1: 40, 2: 70, 3: 100})[0].startswith(
+    assert describe_half_judged_depth_pool({1: 40, 2: 70, 3: 100})[0].startswith(
         "When half is judged, every pair down to rank 1 is"
     )
     assert (
-        describe_half_way_depth({1: 60, 2: 100})[0]
+        describe_half_judged_depth_pool({1: 60, 2: 100})[0]
         == "When half is judged, rank 1 is not complete."
     )
-    first, each, price = describe_half_way_sampled([100, 200], pairs=1000, topics=10)
+    first, each, price = describe_half_judged_sampled_pool([100, 200], pairs=1000, topics=10)
     assert (
         "1 of 2 stages are complete: 10% of the pool, drawn at random with known probabilities"
         in first
@@ -136,9 +139,9 @@ def test_what_can_be_answered_half_way_is_counted():
         "average precision (from 40)."
     )
     assert price.startswith("In tests with 20% judged")
-    assert describe_half_way_sampled([300], pairs=1000, topics=10)[0].startswith(
+    assert describe_half_judged_sampled_pool([300], pairs=1000, topics=10)[0].startswith(
         "No scores until the only stage (300 pairs) is complete."
     )
-    of_two = describe_half_way_sampled([24, 30], pairs=150, topics=3)[0]
+    of_two = describe_half_judged_sampled_pool([24, 30], pairs=150, topics=3)[0]
     assert of_two.startswith("No scores until the first of 2 stages (24 pairs) is complete.")
     assert of_two.endswith("Use a smaller first stage to see results sooner.")

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from assay.pools.depth import PooledPairs
 from assay.pools.strata import (
     allocate_sample,
+    complete_small_strata,
     make_llm_strata,
     make_rank_strata,
     make_vote_strata,
     rate_spreads,
     sampled_mask,
     shuffle_strata,
-    take_small_strata_whole,
     vote_shares,
 )
 
@@ -136,7 +136,7 @@ def test_every_place_of_a_stratum_is_taken_once(n: int) -> None:
 
 def test_a_stratum_of_which_little_would_be_left_is_finished() -> None:
     """Of 100 less than 15 would be left: 86 becomes 100; 85 leaves 15 and stays."""
-    assert take_small_strata_whole(np.array([100, 100, 4]), np.array([86, 85, 2])).tolist() == [
+    assert complete_small_strata(np.array([100, 100, 4]), np.array([86, 85, 2])).tolist() == [
         100,
         85,
         2,

@@ -60,7 +60,7 @@ def test_scores_of_a_world_by_hand(world: JudgedPool) -> None:
 
 
 def test_topics_drawn_with_repetition_are_topics_of_their_own(world: JudgedPool) -> None:
-    again = world.for_topics(np.array([2, 0, 0]))
+    again = world.repeat_topics(np.array([2, 0, 0]))
     assert again.scores(again.grades, MEASURES) == pytest.approx(
         world.scores(world.grades, MEASURES)[:, [2, 0, 0]]
     )
@@ -176,7 +176,7 @@ def test_of_a_stop_what_full_judging_shows_is_counted_by_hand(world: JudgedPool)
 
 
 def test_strata_of_drawn_topics_are_prefixes_of_one_shuffle(world: JudgedPool) -> None:
-    draw = sampled.make_draw(
+    draw = sampled.draw_strata(
         world, sampled.SampledReplay([0.3, 0.6], "votes", []), np.random.default_rng(1)
     )
     few, more = draw.sample(0.4), draw.sample(0.7)

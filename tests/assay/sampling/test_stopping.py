@@ -211,9 +211,9 @@ def test_the_upper_bound_of_the_share_that_judging_has_decides() -> None:
     )
     assert SampledComparison("a", "b", 0.0, (0.02 / 1.96) ** 2 * 0.999, 0.0001, 0.02, None, 50).done
     assert not SampledComparison("a", "b", 0.1, 0.0, 0.01, 0.2, "too few", 50).done
-    assert SampledComparison("a", "b", 0.0, 0.001, 0.0, 0.0, None, 50).equal_so_far
+    assert SampledComparison("a", "b", 0.0, 0.001, 0.0, 0.0, None, 50).is_equal_so_far
     assert not SampledComparison("a", "b", 0.0, 0.001, 0.0, 0.0, None, 50).done
-    assert SampledComparison("a", "b", 0.1, 0.02, 0.01, 0.2, None, 50).share_at_most == 1, (
+    assert SampledComparison("a", "b", 0.1, 0.02, 0.01, 0.2, None, 50).max_sampling_share == 1, (
         "more than everything cannot be taken away"
     )
 
@@ -225,7 +225,7 @@ def test_what_full_judging_takes_from_the_variance_is_within_its_bound_in_95_per
     d, e = rng.normal(0, math.sqrt(0.8), (4000, 50)), rng.normal(0, math.sqrt(0.2), (4000, 50))
     taken = 1 - d.var(axis=1, ddof=1) / (d + e).var(axis=1, ddof=1)
     bounds = [
-        SampledComparison("a", "b", 0.1, 0.2 / 50, whole / 50, 0.2, None, 50).share_at_most
+        SampledComparison("a", "b", 0.1, 0.2 / 50, whole / 50, 0.2, None, 50).max_sampling_share
         for whole in (d + e).var(axis=1, ddof=1)
     ]
     assert 0.94 <= np.mean(taken <= bounds) <= 0.99

@@ -150,7 +150,7 @@ def test_each_further_batch_is_what_the_core_plans_from_the_labels_so_far(filled
     labels = np.array(
         [float(pair.document[-1] in RELEVANT and pair.topic != "3") for pair in pairs]
     )
-    expected = OrderedPool.of(pairs).batch(
+    expected = OrderedPool.from_pool(pairs).plan_batch(
         np.where(earlier, labels, np.nan), earlier | no_text, stage=2, seed=3, size=30, audit=0.2
     )
     keys = [there[pair.topic, pair.document] for pair in pairs]
