@@ -62,7 +62,7 @@ def preview_exclusion(work: ClaimedJob) -> dict[str, Any]:
         "labels_before": what.before.n_labelled,
         "labels_after": what.after.n_labelled,
         "without_label": len(what.without_label),
-        "lost_topics": what.lost_topics,
+        "topics_lost": what.lost_topics,
         "n_changes": len(what.changes),
         "changes": [
             {"topic": c.topic, "document": c.document, "before": c.before, "after": c.after}
