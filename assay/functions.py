@@ -166,7 +166,7 @@ def make_function(name: str) -> Callable[..., Result]:
             there_are = "" if set(named) <= set(signature.parameters) else f"; choose from {known}"
             raise TypeError(f"{name}() {error}{there_are}") from None
         asking, asked = prepare_call(name, {**about.defaults, **given})
-        values = to_json_types(asking.answered(asked))
+        values = to_json_types(asking.compute_result(asked))
         if asking.takes_seed:
             values["seed"] = asked["seed"]
         return Result(values, getattr(asking, "tables", None), asking.charts)

@@ -138,7 +138,7 @@ def compare_scores(
     ValueError for invalid options and fewer than two runs, and FormatError for a file that cannot
     be read.
     """
-    from assay.analyses.compare_systems import Options, compute_scores, pictures, tables
+    from assay.analyses.compare_systems import Options, compute_scores, result_charts, result_tables
 
     options = Options(
         against=against,
@@ -159,7 +159,7 @@ def compare_scores(
         else read_topic_scores(scores)
     )
     values = to_json_types(compute_scores(table, options, seed=seed))
-    return Result({**values, "seed": seed}, tables, pictures)
+    return Result({**values, "seed": seed}, result_tables, result_charts)
 
 
 def aggregate(

@@ -63,7 +63,7 @@ class Table:
             for group, name in zip(groups, self.header, strict=True)
         ]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         table = {"title": self.title, "header": self.header, "rows": self.rows, "note": self.note}
         if self.heads:
             table["heads"] = [list(head) for head in self.heads]

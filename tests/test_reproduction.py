@@ -24,11 +24,11 @@ from analysis.studies.papers import STUDY_NAMES
 from assay.comparison.rankings import tau_b
 from assay.comparison.stability import (
     StabilityProtocol,
-    as_json,
     combine_results,
     make_chunks,
     make_population,
     run_chunk,
+    to_json,
 )
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
@@ -365,7 +365,7 @@ def test_half_overlap_on_every_kept_curve_is_computed_again(collection, data_fol
         )
         drawn = make_population(packed, protocol, documents)
         work = make_chunks(drawn, protocol)
-        again = as_json(
+        again = to_json(
             combine_results(
                 drawn,
                 protocol,

@@ -21,7 +21,7 @@ from analysis.judgements.agreement_by_question import compute_agreement_by_quest
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from annotation.models import Campaign, Membership, Pair
 from annotation.selectors.pairs import get_special_pairs
-from assay.analyses.shared.as_json import scale_json
+from assay.analyses.shared.json_values import scale_json
 from assay.cli.base import to_json_types
 from assay.labels.agreement.alpha import SubsetAlpha, alpha_by_group, krippendorff_alpha
 from assay.labels.agreement.interpretation import interpretation_label

@@ -156,7 +156,7 @@ def _write_part(
         files[f"tables/{table.key}.tex"] = to_tex(table).encode()
         files[f"tables/{table.key}.csv"] = to_csv(table).encode()
         files[f"tables/{table.key}.json"] = (
-            json.dumps(to_json_types(table.as_json()), ensure_ascii=False, indent=1) + "\n"
+            json.dumps(to_json_types(table.to_json()), ensure_ascii=False, indent=1) + "\n"
         ).encode()
     for figure in one.section.figures:
         try:

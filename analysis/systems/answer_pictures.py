@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from assay.analyses.shared.pictures import MAX_RUNS
+from assay.analyses.shared.run_charts import MAX_RUNS
 from assay.charts.lines import Line, line_chart
 from assay.charts.matrices import matrix_chart
 from assay.charts.points import DrawnInterval, interval_chart

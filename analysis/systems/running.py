@@ -70,7 +70,7 @@ class Analysis:
     def compute(self) -> dict[str, Any]:
         """Return the command's JSON object. Raises NotComputable."""
         try:
-            return self.finished(self.command.answered(self.options))
+            return self.finished(self.command.compute_result(self.options))
         except (BadInput, FormatError, OSError) as error:
             raise NotComputable(self._reason(error)) from None
 

@@ -326,7 +326,7 @@ def _render_table(chosen: Table, extension: str) -> tuple[str, str]:
         return to_csv(chosen), "text/csv; charset=utf-8"
     if extension == "tex":
         return to_latex(chosen), "application/x-tex; charset=utf-8"
-    return json.dumps(chosen.as_json(), ensure_ascii=False, indent=1), "application/json"
+    return json.dumps(chosen.to_json(), ensure_ascii=False, indent=1), "application/json"
 
 
 def _attachment_response(content: str | bytes, content_type: str, name: str) -> HttpResponse:

@@ -124,7 +124,7 @@ def count_labels(aggregation: Aggregation) -> Values:
     return result
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     dropped = ", ".join(
         f"{n} {reason.replace('_', ' ')}" for reason, n in result["dropped"].items()
     )
@@ -174,7 +174,7 @@ def describe_iterations(counts: Values) -> str:
 class Command(FileCommand):
     help = "Aggregate judgements to one label per pair, and write the qrels."
     makes_data_file = True
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         add_judgement_options(parser, Options)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.as_json import annotator_json, scale_json
 from assay.analyses.shared.counted_judgements import CountedJudgements
+from assay.analyses.shared.json_values import annotator_json, scale_json
 from assay.analyses.shared.judged_files import (
     JudgementOptions,
     add_judgement_options,
@@ -82,7 +82,7 @@ def compute(judged: CountedJudgements, options: Options, *, seed: int = 0) -> Va
     }
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     made = [measures_table(result)]
     if apart := result.get("by_entry"):
         entries: list[list[Cell]] = [
@@ -154,7 +154,7 @@ def format_note(result: Values) -> str:
 
 class Command(FileCommand):
     help = "Measure agreement between annotators: Cohen's kappa, Krippendorff's alpha, Fleiss' kappa, percent agreement."
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         add_judgement_options(parser, Options)

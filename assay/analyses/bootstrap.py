@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from assay.analyses.shared.bootstrap_tables import pictures, tables
+from assay.analyses.shared.bootstrap_tables import result_charts, result_tables
 from assay.analyses.shared.by_topic_group import ByTopicGroup
 from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.judged_files import scale_option
@@ -26,11 +26,11 @@ from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.bootstrap import (
     BootstrapChunk,
     BootstrapTally,
-    as_json,
     combine_tallies,
     make_chunks,
     run_chunk,
     summarise_tally,
+    to_json,
 )
 from assay.comparison.significance import Floats
 from assay.formats.streams import iterate_lines
@@ -128,7 +128,7 @@ def plan(
                 )
             )
             result[name] = {
-                **as_json(summary, tags, table.scores, shown=shown),
+                **to_json(summary, tags, table.scores, shown=shown),
                 "topics": len(table.topics),
             }
         if judgements is not None and behind is not None and isinstance(runs, list):
@@ -226,8 +226,8 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         "Rank runs on bootstrap samples of the topics: probability of each rank, expected rank, "
         "percentiles, share of samples in which one run beats another."
     )
-    tables = staticmethod(tables)
-    charts = staticmethod(pictures)
+    tables = staticmethod(result_tables)
+    charts = staticmethod(result_charts)
     piece = BootstrapTally
 
     def arguments(self, parser: ArgumentParser) -> None:

@@ -40,7 +40,7 @@ def compute(pool: PooledPairs) -> Values:
     }
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     tags = list(result["unique"])
     pairs = f"{format_count(result['pairs'], 'pair')} of {format_count(result['topics'], 'topic')}"
     seed = f", seed {result['seed']}" if "seed" in result else ""
@@ -67,7 +67,7 @@ class Command(FileCommand):
         "best rank, contributing runs and order of judging."
     )
     makes_data_file = True
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         add_pool_options(parser, PoolOptions)

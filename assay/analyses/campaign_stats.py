@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from assay.analyses.shared.as_json import statistics_json
 from assay.analyses.shared.counted_judgements import CountedJudgements
+from assay.analyses.shared.json_values import statistics_json
 from assay.analyses.shared.judged_files import (
     JudgementOptions,
     add_judgement_options,
@@ -81,7 +81,7 @@ def compute(
     }
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     counts: list[list[Cell]] = [[text, result[name]] for name, text in COUNT_LABELS.items()]
     grades: list[list[Cell]] = [
         [str(grade), row["n"], row["share"], row["mean_seconds"], row["median_seconds"]]
@@ -100,7 +100,7 @@ class Command(FileCommand):
         "over time, completeness of the pool."
     )
     takes_seed = False
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         add_judgement_options(parser, Options)

@@ -54,7 +54,7 @@ def compute(topics: Sequence[TopicRecord], options: Options) -> Values:
     }
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     rows: list[list[Cell]] = [
         [one["topic"], one["reason"], one["same_as"], one["text"]] for one in result["removed"]
     ]
@@ -70,7 +70,7 @@ class Command(FileCommand):
         "suspect, topics that a person should review."
     )
     writes = ("output", "keep", "removed")
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

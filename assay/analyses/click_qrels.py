@@ -133,7 +133,7 @@ def _make_topic_ids(queries: list[str]) -> list[str]:
     return ids
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     rows: list[list[Cell]] = [
         [grade, n, n / result["pairs"] if result["pairs"] else None]
         for grade, n in result["labels"].items()
@@ -153,7 +153,7 @@ class Command(FileCommand):
     )
     makes_data_file = True
     takes_seed = False
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -18,7 +18,7 @@ from assay.analyses.shared.llm_answers import (
     read_judgement_counts,
     read_llm_labels,
 )
-from assay.analyses.shared.llm_tables import pictures, tables
+from assay.analyses.shared.llm_tables import result_charts, result_tables
 from assay.analyses.shared.measures import iterate_runs, parse_measure_list, read_one_qrels
 from assay.analyses.shared.reading import RunReading
 from assay.analyses.shared.sampled_files import SampledPool, read_sampled_pool
@@ -120,8 +120,8 @@ class Command(FileCommand):
         "Compare LLM judges with human judgements: agreement, rankings of systems, and estimates "
         "corrected by prediction-powered inference."
     )
-    tables = staticmethod(tables)
-    charts = staticmethod(pictures)
+    tables = staticmethod(result_tables)
+    charts = staticmethod(result_charts)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

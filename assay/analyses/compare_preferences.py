@@ -236,7 +236,7 @@ def _p_value(value: float, variance: float, n_topics: int) -> float:
     return float(2 * scipy.stats.t.sf(abs(value) / error, n_topics - 1))
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     made = [_systems_table(result)]
     if result["differences"]:
         rows: list[list[Cell]] = [
@@ -345,7 +345,7 @@ def _describe(result: Values) -> str:
     return " ".join(sentences)
 
 
-def pictures(result: Values) -> list[Picture]:
+def result_charts(result: Values) -> list[Picture]:
     rows = [
         DrawnInterval(name, result["systems"][name]["ability"], *result["systems"][name]["ci"])
         for name in result["ranking"]
@@ -367,8 +367,8 @@ class Command(FileCommand):
         "Rank systems by preferences between two answers: Bradley-Terry with ties, and confidence "
         "intervals clustered by topic."
     )
-    tables = staticmethod(tables)
-    charts = staticmethod(pictures)
+    tables = staticmethod(result_tables)
+    charts = staticmethod(result_charts)
     takes_seed = False
 
     def arguments(self, parser: ArgumentParser) -> None:

@@ -100,7 +100,7 @@ def correlate_measures(by_run: dict[str, dict[str, float]]) -> dict[str, dict[st
     }
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     names = list(result["qrels"])
     rows: list[list[Cell]] = []
     swaps: list[list[Cell]] = []
@@ -193,7 +193,7 @@ def between_measures_table(result: Values) -> Table:
     )
 
 
-def pictures(result: Values) -> list[Picture]:
+def result_charts(result: Values) -> list[Picture]:
     names = list(result["qrels"])
     drawn = []
     for a, b in list(combinations(names, 2))[:6]:
@@ -249,8 +249,8 @@ class Command(ByTopicGroup, CampaignCommand):
         "Compare the rankings of systems under two or more qrels: Kendall's tau, AP correlation, "
         "swapped and tied pairs, confidence intervals."
     )
-    tables = staticmethod(tables)
-    charts = staticmethod(pictures)
+    tables = staticmethod(result_tables)
+    charts = staticmethod(result_charts)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("runs", metavar="RUN", nargs="+")
@@ -266,11 +266,11 @@ class Command(ByTopicGroup, CampaignCommand):
         add_topics_option(parser)
         add_options(parser, Options)
 
-    def prepared(self, options: dict[str, Any]) -> dict[str, Any]:
+    def prepare_options(self, options: dict[str, Any]) -> dict[str, Any]:
         if options["campaign"] is None:
             return options
         further = options["qrels"]
-        prepared = super().prepared({**options, "qrels": None})
+        prepared = super().prepare_options({**options, "qrels": None})
         return {**prepared, "qrels": [f"{prepared['qrels']}={prepared['qrels']}", *further]}
 
     def compute(self, *, runs: list[str], qrels: list[str], seed: int, **options: Any) -> Values:

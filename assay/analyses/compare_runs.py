@@ -12,7 +12,7 @@ from assay.analyses.shared.by_topic_group import ByTopicGroup
 from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.first_ranks import VerdictOptions, correction_option, read_first_ranks
 from assay.analyses.shared.measures import iterate_runs, read_one_qrels
-from assay.analyses.shared.pictures import outcome_bar_chart
+from assay.analyses.shared.run_charts import outcome_bar_chart
 from assay.analyses.shared.verdict_tables import comparison_tables, p_value_or_none
 from assay.charts.svg import Picture
 from assay.cli.base import BadInput, Warn
@@ -20,7 +20,7 @@ from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.equal_runs import simulate_equal_runs
 from assay.comparison.outcomes import compare_ranks
 from assay.comparison.verdict_sentences import describe_equal_runs, describe_run_verdict
-from assay.comparison.verdicts import as_json, judge_comparisons
+from assay.comparison.verdicts import judge_comparisons, to_json
 from assay.options import add_options
 from assay.results import Values
 from assay.tabular import Cell, Table
@@ -72,7 +72,7 @@ def compute(
     row = {
         "a": a,
         "b": b,
-        **as_json(comparison, judged),
+        **to_json(comparison, judged),
         "topics_with_several_relevant": first.n_several,
     }
     return {**row, "alpha": options.alpha, "equal_runs": asdict(rates)}
@@ -130,7 +130,7 @@ def tests_table(row: Values) -> Table:
     return Table("tests", "Tests of B against A", header, rows, note)
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     return [*comparison_tables([result], rates=describe_equal_runs(result)), tests_table(result)]
 
 
@@ -139,7 +139,7 @@ def list_verdicts(result: Values) -> list[str]:
     return [describe_run_verdict(result)]
 
 
-def pictures(result: Values) -> list[Picture]:
+def result_charts(result: Values) -> list[Picture]:
     return [outcome_bar_chart([result], f"Topics by outcome (A: {result['a']}, B: {result['b']})")]
 
 
@@ -149,9 +149,9 @@ class Command(ByTopicGroup, CampaignCommand):
         "differences are B minus A."
     )
     run_places = ("run_a", "run_b")
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
     verdicts = staticmethod(list_verdicts)
-    charts = staticmethod(pictures)
+    charts = staticmethod(result_charts)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")

@@ -336,7 +336,7 @@ def plan_conditions(
     return replace(options, measures=measures)
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     """Return the tables, with the verdicts in the note of the first."""
     means, *further = tables_without_verdicts(result)
     return [replace(means, note=" ".join([*list_verdicts(result), means.note])), *further]
@@ -372,7 +372,7 @@ def tables_without_verdicts(result: Values) -> list[Table]:
     return made
 
 
-def pictures(result: Values) -> list[Picture]:
+def result_charts(result: Values) -> list[Picture]:
     return [
         differences_chart(measure, one)
         for measure, one in result_measures(result).items()
@@ -386,10 +386,10 @@ class Command(CampaignCommand):
         "Test the differences of systems on any measure: confidence intervals, raw and corrected "
         "p-values, effect sizes, groups of systems that do not differ."
     )
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
     verdicts = staticmethod(list_verdicts)
     tables_below_verdicts = staticmethod(tables_without_verdicts)
-    charts = staticmethod(pictures)
+    charts = staticmethod(result_charts)
 
     def table(self, result: Values, **options: Any) -> str:
         """Return the verdicts, then the tables, as text."""

@@ -57,7 +57,7 @@ def compute(battles: Sequence[DrawnBattle], systems: Mapping[str, Sequence[str]]
     }
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     rows: list[list[Cell]] = [[name, n] for name, n in result["by_system"].items()]
     battles = format_count(result["battles"], "battle")
     note = (
@@ -91,7 +91,7 @@ class Command(FileCommand):
         "and on which sides."
     )
     makes_data_file = True
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -69,7 +69,7 @@ def write_labels(
         write_label_csv(queries, out)
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     rows: list[list[Cell]] = [[int(grade), n] for grade, n in result["labels"].items()]
     note = f"{format_count(result['pairs'], 'pair')} of {format_count(result['topics'], 'topic')}."
     return [Table("labels", f"Labels as {result['target']}", ["grade", "pairs"], rows, note)]
@@ -82,7 +82,7 @@ class Command(FileCommand):
     makes_data_file = True
     counts_labels_only = True
     takes_seed = False
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")

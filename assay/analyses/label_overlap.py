@@ -75,7 +75,7 @@ def compute(
     return result
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     rows: list[list[Cell]] = []
     counts: list[list[Cell]] = []
     labels: list[str] = []
@@ -123,11 +123,11 @@ def tables(result: Values) -> list[Table]:
     ]
 
 
-def pictures(result: Values) -> list[Picture]:
-    return [agreement_picture(result)]
+def result_charts(result: Values) -> list[Picture]:
+    return [agreement_chart(result)]
 
 
-def agreement_picture(result: Values, *, by_row: bool = False) -> Picture:
+def agreement_chart(result: Values, *, by_row: bool = False) -> Picture:
     """Draw one bar for relevant and one for irrelevant judgements under each click qrels
     (TripJudge, Althammer et al. 2022, figure 3).
 
@@ -182,8 +182,8 @@ class Command(CampaignCommand):
     takes_seed = False
     qrels_place = "judged"
     run_places = ()
-    tables = staticmethod(tables)
-    charts = staticmethod(pictures)
+    tables = staticmethod(result_tables)
+    charts = staticmethod(result_charts)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -19,7 +19,7 @@ from assay.analyses.shared.first_ranks import (
     read_first_ranks,
 )
 from assay.analyses.shared.measures import iterate_runs, read_one_qrels
-from assay.analyses.shared.pictures import outcome_bar_chart
+from assay.analyses.shared.run_charts import outcome_bar_chart
 from assay.analyses.shared.verdict_tables import comparison_tables as comparison_tables
 from assay.analyses.shared.verdict_tables import displacement_table
 from assay.charts.points import ScatterPoint, scatter_chart
@@ -39,7 +39,7 @@ from assay.comparison.leaderboard import (
 from assay.comparison.outcomes import RunComparison, compare_ranks
 from assay.comparison.significance import CORRECTIONS, no_verdict_reason
 from assay.comparison.verdict_sentences import REPEATED_TESTING_NOTE, describe_equal_boards
-from assay.comparison.verdicts import as_json, judge_comparisons
+from assay.comparison.verdicts import judge_comparisons, to_json
 from assay.formats.leaderboards import ORDER_COLUMNS, BoardRow, read_leaderboard
 from assay.number_words import format_count
 from assay.options import add_options, option
@@ -196,7 +196,7 @@ def compare_chain(
     )
     named = ChainNames(entries, tags)
     table = {
-        name: [{**named.pair(a, b), **as_json(compared[a, b], verdicts[a, b])} for a, b in rows]
+        name: [{**named.pair(a, b), **to_json(compared[a, b], verdicts[a, b])} for a, b in rows]
         for name, rows in lists.items()
     }
     later_wins = {}
@@ -293,7 +293,7 @@ def point_json(point: BoardPoint) -> Values:
     }
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     header = [
         "run",
         "date",
@@ -340,7 +340,7 @@ def _day(text: str) -> float | None:
         return None
 
 
-def pictures(result: Values) -> list[Picture]:
+def result_charts(result: Values) -> list[Picture]:
     kinds = ["run", "state of the art", "baseline", "marked by its description"]
     record = {tag: f"R{number}" for number, tag in enumerate(result["chain"], 1)}
     spots = []
@@ -380,8 +380,8 @@ class Command(ByTopicGroup, CampaignCommand):
         "Find the chain of state-of-the-art runs and compare them as Lin et al. (2021) do; with "
         "--scores FILE, find the chain only."
     )
-    tables = staticmethod(tables)
-    charts = staticmethod(pictures)
+    tables = staticmethod(result_tables)
+    charts = staticmethod(result_charts)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", nargs="?", metavar="QRELS", help="qrels file")

@@ -283,7 +283,7 @@ def make_topics_solver(
     return topics
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     further = (
         noise_table("noise", result),
         labels_table("judgements", result),
@@ -292,7 +292,7 @@ def tables(result: Values) -> list[Table]:
     return [planning_table("planning", result), *(table for table in further if table is not None)]
 
 
-def pictures(result: Values) -> list[Picture]:
+def result_charts(result: Values) -> list[Picture]:
     return [*planning_chart(result), *noise_chart(result), *depths_chart(result)]
 
 
@@ -302,8 +302,8 @@ class Command(ByTopicGroup, CampaignCommand):
         "difference, or for a confidence interval of a given width, from the variances of "
         "existing runs."
     )
-    tables = staticmethod(tables)
-    charts = staticmethod(pictures)
+    tables = staticmethod(result_tables)
+    charts = staticmethod(result_charts)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")

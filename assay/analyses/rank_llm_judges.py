@@ -121,7 +121,7 @@ def undefined_gain_reason(use: Usefulness) -> str:
     )
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     columns = (
         "gain_graded",
         "sensitivity",
@@ -171,7 +171,7 @@ class Command(FileCommand):
     )
     counts_labels_only = True
     takes_seed = False
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -21,8 +21,8 @@ from assay.analyses.shared.measures import (
     parse_divisible_measures,
     read_one_qrels,
 )
-from assay.analyses.shared.pictures import MAX_RUNS
 from assay.analyses.shared.reading import EvaluationOptions, measures_option
+from assay.analyses.shared.run_charts import MAX_RUNS
 from assay.analyses.shared.run_groups import read_run_groups
 from assay.charts.lines import Line, line_chart
 from assay.charts.points import DrawnInterval, interval_chart
@@ -30,11 +30,11 @@ from assay.charts.svg import Picture
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.reusability import (
     ReusabilityRequest,
-    as_json,
     combine_results,
     find_largest_change,
     make_chunks,
     run_chunk,
+    to_json,
 )
 from assay.comparison.unpooled_runs import iterate_left_out_scores
 from assay.measures.batch import PackedCollection, pack_collection
@@ -93,7 +93,7 @@ def plan(
     del kept
 
     def finish(means: list[np.ndarray]) -> Values:
-        result = as_json(combine_results(collection, request, pieces, means))
+        result = to_json(combine_results(collection, request, pieces, means))
         if undefined := undefined_reason(collection, missing_topics=options.missing_topics):
             result["undefined"] = undefined
         result |= {
@@ -165,7 +165,7 @@ def _run_piece(
     return run_chunk(collection, request, piece)
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     units, depths = result["leave_out"], result["depth"]
     some = next(iter(units.values()), None) or next(iter(depths.values()))
     names = list(some["tau"])
@@ -269,7 +269,7 @@ def format_unpooled_table(unpooled: Values) -> Table:
     return Table("unpooled", "Scores as an unpooled run", columns, rows, note)
 
 
-def pictures(result: Values) -> list[Picture]:
+def result_charts(result: Values) -> list[Picture]:
     depths = result["depth"]
     some = next(iter(depths.values()), None) or next(iter(result["leave_out"].values()))
     names = list(some["tau"])
@@ -318,8 +318,8 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         "Leave one run or group out of the pool, or reduce the depth of the pool, and report "
         "how scores and ranks change."
     )
-    tables = staticmethod(tables)
-    charts = staticmethod(pictures)
+    tables = staticmethod(result_tables)
+    charts = staticmethod(result_charts)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")

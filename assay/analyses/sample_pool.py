@@ -144,7 +144,7 @@ def _make_strata(
     return make_llm_strata(pool, np.array(labels))
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     rows: list[list[Cell]] = [
         [name, stratum["N"], stratum["n"], stratum["probability"]]
         for name, stratum in result["strata"].items()
@@ -167,7 +167,7 @@ class Command(FileCommand):
     )
     writes = ("output", "draw")
     makes_data_file = True
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         add_pool_options(parser, Options)

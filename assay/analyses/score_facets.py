@@ -97,7 +97,7 @@ def compute(
     )
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     one = result["correlation"]
     note = f"Over {format_count(one['pairs'], 'pair')} with both grades."
     header = ["Pearson", "Spearman", "tau-b"]
@@ -113,7 +113,7 @@ class Command(AnswerCommand):
         "Score runs by relevance and a second facet, such as understandability: RBP, uRBP, uRBPgr, "
         "and the correlation of the facets."
     )
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")

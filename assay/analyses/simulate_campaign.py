@@ -392,7 +392,7 @@ def mean_or_nan(values: Iterable[float]) -> float:
     return math.fsum(numbers) / len(numbers) if numbers else math.nan
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     simulations = format_count(result["simulations"], "simulation")
     about = (
         f"{result['order']}: {format_count(result['pairs'], 'pair')} of "
@@ -456,7 +456,7 @@ class Command(PiecewiseCommand):
         "Replay complete judgements with a pooling strategy, simulated annotator errors and "
         "a budget, to plan a campaign."
     )
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS", help="qrels file of complete judgements")

@@ -24,7 +24,7 @@ from assay.analyses.shared.measures import (
     read_one_qrels,
 )
 from assay.analyses.shared.reading import EvaluationOptions, measures_option
-from assay.analyses.shared.stability_tables import pictures, tables, words
+from assay.analyses.shared.stability_tables import result_charts, result_tables, words
 from assay.analyses.shared.subcollection_files import create_folder
 from assay.analyses.shared.subcollection_files import export_subcollections as write_subcollections
 from assay.cli.base import BadInput, Warn, parse_fraction, parse_positive
@@ -34,11 +34,11 @@ from assay.comparison.stability import (
     StabilityChunk,
     StabilityProtocol,
     StabilityResult,
-    as_json,
     combine_results,
     make_chunks,
     make_populations,
     run_chunk,
+    to_json,
 )
 from assay.formats.errors import FormatError
 from assay.formats.streams import iterate_lines
@@ -173,7 +173,7 @@ def plan(
 
     def finish(taus: list[NDArray[np.float64]]) -> Values:
         result = {
-            **as_json(combine_results(drawn, protocol, work, taus)),
+            **to_json(combine_results(drawn, protocol, work, taus)),
             "pairs": protocol.pairs,
             "threshold": protocol.threshold,
             "similarity": protocol.similarity,
@@ -234,7 +234,7 @@ def threshold_values(estimate: StabilityResult) -> dict[str, Any]:
     """Return the values that depend on the threshold."""
     return {
         key: value
-        for key, value in as_json(estimate).items()
+        for key, value in to_json(estimate).items()
         if key in ("probability", "fit", "minimum_overlap")
     }
 
@@ -270,8 +270,8 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         "Rank systems on pairs of sub-collections that share a growing part of one element, "
         "and report how often the rankings agree."
     )
-    tables = staticmethod(tables)
-    charts = staticmethod(pictures)
+    tables = staticmethod(result_tables)
+    charts = staticmethod(result_charts)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")

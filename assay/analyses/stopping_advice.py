@@ -135,7 +135,7 @@ def refuse_audit(options: Options) -> None:
         )
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     rows: list[list[Cell]] = [
         [
             result["pairs"],
@@ -167,7 +167,7 @@ class Command(CampaignCommand):
         "Advise whether judging can stop: open decisions between systems (prioritised "
         "pools), or the effect of judging the rest (sampled pools)."
     )
-    tables = staticmethod(tables)
+    tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -104,7 +104,7 @@ def compute(
     }
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     header = [
         "group",
         "submissions",
@@ -132,7 +132,7 @@ def tables(result: Values) -> list[Table]:
     return [Table("groups", "Submissions by group", header, rows)]
 
 
-def pictures(result: Values) -> list[Picture]:
+def result_charts(result: Values) -> list[Picture]:
     groups = result_conditions(result)
     spots = [
         ScatterPoint(
@@ -171,8 +171,8 @@ class Command(FileCommand):
         "rank and the private ranks of that run."
     )
     takes_seed = False
-    tables = staticmethod(tables)
-    charts = staticmethod(pictures)
+    tables = staticmethod(result_tables)
+    charts = staticmethod(result_charts)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

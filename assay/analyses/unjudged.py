@@ -15,7 +15,7 @@ from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign
 from assay.analyses.shared.measures import parse_measure_list, read_one_qrels, read_runs
 from assay.analyses.shared.reading import RunReading, measures_option
 from assay.analyses.shared.run_groups import read_run_groups
-from assay.analyses.shared.unjudged_tables import pictures, tables
+from assay.analyses.shared.unjudged_tables import result_charts, result_tables
 from assay.cli.base import BadInput, write_text_atomically
 from assay.column_types import QrelsColumns, RunColumns
 from assay.comparison.unjudged_documents import (
@@ -299,8 +299,8 @@ class Command(CampaignCommand):
         "Report the unjudged documents of a run that did not contribute to the pool: their number, "
         "the score bounds, and which to judge first."
     )
-    tables = staticmethod(tables)
-    charts = staticmethod(pictures)
+    tables = staticmethod(result_tables)
+    charts = staticmethod(result_charts)
     writes = ("output", "top_up")
     takes_seed = False
     run_places = ("run",)

@@ -195,7 +195,7 @@ class FileCommand:
     def arguments(self, parser: ArgumentParser) -> None:
         raise NotImplementedError
 
-    def prepared(self, options: dict[str, Any]) -> dict[str, Any]:
+    def prepare_options(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the options as `compute` takes them."""
         return options
 
@@ -213,11 +213,11 @@ class FileCommand:
         plain = to_json_types(result)
         return join_tables(self.tables(plain), plain)
 
-    def answered(self, options: dict[str, Any]) -> dict[str, Any]:
+    def compute_result(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the result of `compute` for options from `prepared`."""
         return self.compute(**options)
 
-    def shown(self, result: dict[str, Any], options: dict[str, Any]) -> str:
+    def format_output(self, result: dict[str, Any], options: dict[str, Any]) -> str:
         return self.table(result, **options)
 
     def refuse_unwritable_files(self, options: dict[str, Any]) -> None:
@@ -236,13 +236,13 @@ class FileCommand:
         try:
             self.refuse_unwritable_files(options)
             with self.until_answered:
-                result = self.answered(self.prepared(options))
+                result = self.compute_result(self.prepare_options(options))
             if self.takes_seed:
                 result.setdefault("seed", options["seed"])
             text = (
                 json.dumps(to_json_types(result), ensure_ascii=False, allow_nan=False)
                 if options["json"]
-                else self.shown(result, options)
+                else self.format_output(result, options)
             )
             target = None if self.makes_data_file or options["output"] == "-" else options["output"]
             if target:

@@ -284,7 +284,7 @@ def run_bootstrap(scores: ArrayLike, *, trials: int = TRIALS, seed: int) -> Boot
     )
 
 
-def as_json(
+def to_json(
     summary: BootstrapSummary,
     tags: Sequence[str],
     scores: Floats,

@@ -126,7 +126,7 @@ def compare_means_with_noise(scores: Floats, error: Floats) -> MeanDifferences:
     return MeanDifferences(mean, mean - half, mean + half, p, n)
 
 
-def as_json(ranks: LabelRanks, tags: list[str], shown: list[str]) -> dict[str, Any]:
+def to_json(ranks: LabelRanks, tags: list[str], shown: list[str]) -> dict[str, Any]:
     """Return the results by tag, for the runs in `shown` only."""
     place = {tag: number for number, tag in enumerate(tags)}
     off_diagonal = ranks.error[np.triu_indices(len(tags), k=1)]

@@ -3,7 +3,7 @@ the pool had to be.
 
     make_chunks, run_chunk    mean scores of all runs under some of the reduced qrels
     combine_results           chunks and scores -> Reusability
-    as_json                   field names of the command's JSON output
+    to_json                   field names of the command's JSON output
 
 Leave one out (Zobel 1998; Voorhees 2018): pairs that only one run, or only the runs of one group,
 contributed to the pool of depth k are dropped from the qrels. Judged pairs outside that pool stay.
@@ -174,7 +174,7 @@ def find_largest_change(changes: Iterable[float | None]) -> float | None:
     return max(known, key=lambda change: (abs(change), change)) if known else None
 
 
-def as_json(result: Reusability) -> dict[str, Any]:
+def to_json(result: Reusability) -> dict[str, Any]:
     """Return the result as lists and numbers under the names of the command's JSON output. NaN is
     kept."""
     names = [str(measure) for measure in result.measures]

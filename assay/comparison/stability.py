@@ -4,7 +4,7 @@
     make_population, make_chunks    population to sample from, and one chunk per level of overlap
     run_chunk                       taus of a level, the same in any process
     combine_results                 chunks and taus -> StabilityResult
-    as_json                         field names of the command's JSON output
+    to_json                         field names of the command's JSON output
 
 Source: the multi-element protocol on the stability of information retrieval experiments, applied to
 TREC-COVID. Variants chosen here: Kendall's tau-b by default, on means rounded to 10 decimals, and
@@ -351,7 +351,7 @@ def fit_line(overlaps: Sequence[Fraction], probability: NDArray[np.float64]) -> 
     return slope, float(y.mean() - slope * x.mean())
 
 
-def as_json(result: StabilityResult) -> dict[str, Any]:
+def to_json(result: StabilityResult) -> dict[str, Any]:
     """Return the result as lists and numbers under the names of the command's JSON output. NaN is
     kept."""
     names = [str(measure) for measure in result.measures]

@@ -356,7 +356,7 @@ def describe_disagreements(
     return said
 
 
-def as_json(comparison: RunComparison, judged: JudgedComparison) -> dict[str, Any]:
+def to_json(comparison: RunComparison, judged: JudgedComparison) -> dict[str, Any]:
     """Return one table row with the field names of the command's JSON output. Outcomes are shares
     of all topics, p-values are raw."""
     mrr = comparison.mrr

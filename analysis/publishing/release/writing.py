@@ -36,7 +36,7 @@ from analysis.publishing.zips import write_zip
 from annotation.models import Campaign, Judgement
 from annotation.selectors.pairs import get_kept_pairs
 from annotation.services.errors import CampaignError
-from assay.analyses.shared.as_json import annotator_json, scale_json, statistics_json
+from assay.analyses.shared.json_values import annotator_json, scale_json, statistics_json
 from assay.campaigns.statistics import compute_campaign_statistics
 from assay.formats.exports import RAW_COLUMNS, format_raw_cells, format_time
 from assay.formats.qrels import write_qrels

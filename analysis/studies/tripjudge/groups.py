@@ -43,7 +43,7 @@ from analysis.studies.tripjudge.systems import (
     share_rows,
     tau_rows,
 )
-from assay.analyses.label_overlap import agreement_picture
+from assay.analyses.label_overlap import agreement_chart
 from assay.formats.delimited import DelimitedTable, FileProblems, find_column, normalise_names
 from assay.formats.qrels import read_qrels
 from assay.tabular import Cell, Table
@@ -301,9 +301,7 @@ def add_clicks(bench: StudyContext, files: Files, made: Section) -> None:
         columns |= dict.fromkeys(header)
         rows += [dict(zip(["group", *header], [name, *row], strict=True)) for row in shares]
         caption = f"{group_suffix(name)}{bench.value('name')} and click labels: shares of all judged pairs"
-        made.figures.append(
-            Figure(f"figure-3{group_key(name)}", caption, agreement_picture(overlap))
-        )
+        made.figures.append(Figure(f"figure-3{group_key(name)}", caption, agreement_chart(overlap)))
     label_columns = sorted(
         (name for name in columns if name.startswith("label ")),
         key=lambda name: int(name.split()[1]),

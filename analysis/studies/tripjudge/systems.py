@@ -24,7 +24,7 @@ from analysis.studies.tripjudge.inputs import (
     pool_arguments,
     topics_by_group,
 )
-from assay.analyses.label_overlap import agreement_picture
+from assay.analyses.label_overlap import agreement_chart
 from assay.analyses.shared.score_tables import best_cells
 from assay.comparison.rankings import correlate_sorted_names, tau_b
 from assay.formats.documents import read_documents
@@ -286,7 +286,7 @@ def make_click_comparison(bench: StudyContext) -> Section:
         (True, "figure-3-by-row", "each bar"),
     ):
         caption = f"{bench.value('name')} and click labels: shares of {words}"
-        figures.append(Figure(key, caption, agreement_picture(overlap, by_row=by_row)))
+        figures.append(Figure(key, caption, agreement_chart(overlap, by_row=by_row)))
     values = {
         one: {key: value for key, value in row.items() if key != "contradicting_pairs"}
         for one, row in overlap.items()

@@ -199,7 +199,7 @@ def answer_tables(result: Values) -> list[Table]:
     return made
 
 
-def answer_pictures(result: Values) -> list[Picture]:
+def answer_charts(result: Values) -> list[Picture]:
     measures = list(next(iter(result["systems"].values()), {}))[:1]
     return [
         interval_chart(
@@ -218,7 +218,7 @@ class AnswerCommand(FileCommand):
     takes_seed = False
     writes = ("output", "scores")
     tables = staticmethod(answer_tables)
-    charts = staticmethod(answer_pictures)
+    charts = staticmethod(answer_charts)
 
     def add_answer_options(self, parser: ArgumentParser) -> None:
         add_options(parser, AnswerOptions)

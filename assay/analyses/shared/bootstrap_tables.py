@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.analyses.shared.pictures import MAX_RUNS, number_name, numbering_key
+from assay.analyses.shared.run_charts import MAX_RUNS, number_name, numbering_key
 from assay.analyses.shared.score_tables import result_conditions
 from assay.charts.matrices import matrix_chart
 from assay.charts.points import DrawnInterval, conditions_chart, interval_chart
@@ -27,7 +27,7 @@ CONDITIONS_HEIGHT = 640.0
 """Pixels for the rows of the chart of conditions, which is then less than a page high."""
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     made = []
     for number, (name, condition) in enumerate(result_conditions(result).items(), 1):
         tags = sort_by_expected_rank(condition)
@@ -124,7 +124,7 @@ def labels_table(key: str, name: str, condition: Values) -> Table:
     )
 
 
-def pictures(result: Values) -> list[Picture]:
+def result_charts(result: Values) -> list[Picture]:
     drawn = []
     conditions = result_conditions(result)
     for name, one in conditions.items():
@@ -147,7 +147,7 @@ def pictures(result: Values) -> list[Picture]:
             )
         )
     if 1 < len(conditions) <= MAX_CONDITIONS:
-        drawn.insert(0, _conditions_picture(conditions))
+        drawn.insert(0, _conditions_chart(conditions))
     elif len(conditions) > 1:
         rows = [
             DrawnInterval(*row) for row in group_conditions_by_run(conditions, 30 * len(conditions))
@@ -162,7 +162,7 @@ def pictures(result: Values) -> list[Picture]:
     return drawn
 
 
-def _conditions_picture(conditions: Mapping[str, Values]) -> Picture:
+def _conditions_chart(conditions: Mapping[str, Values]) -> Picture:
     """Draw the ranks of the first runs, with one interval per condition."""
     most = int(CONDITIONS_HEIGHT / (11 * len(conditions) + 8))
     tags = sort_by_expected_rank(next(iter(conditions.values())))

@@ -33,10 +33,10 @@ class ByTopicGroup(FileCommand):
             "per group",
         )
 
-    def answered(self, options: dict[str, Any]) -> dict[str, Any]:
+    def compute_result(self, options: dict[str, Any]) -> dict[str, Any]:
         path = options["topic_groups"]
         if path is None:
-            return super().answered(options)
+            return super().compute_result(options)
         if options.get("sampled"):
             raise BadInput(
                 "--topic-groups needs judged qrels; the probabilities of a sampled pool are those of all its topics"
@@ -50,7 +50,7 @@ class ByTopicGroup(FileCommand):
             raise BadInput(
                 "--topic-groups reads the files once per group, but standard input (-) can be read only once"
             )
-        result = super().answered(options)
+        result = super().compute_result(options)
         if self.topics_read is None:
             raise BadInput("--topic-groups needs qrels with the topics of the groups")
         from assay.analyses.shared.topic_groups import (
@@ -73,7 +73,7 @@ class ByTopicGroup(FileCommand):
                     if belongs
                 )
                 try:
-                    parts[name] = super().answered(within)
+                    parts[name] = super().compute_result(within)
                 except BadInput as error:
                     parts[name], undefined[name] = None, str(error)
         finally:
@@ -83,13 +83,15 @@ class ByTopicGroup(FileCommand):
             {"undefined": {**result.get("undefined", {}), **undefined}} if undefined else {}
         )
 
-    def shown(self, result: dict[str, Any], options: dict[str, Any]) -> str:
+    def format_output(self, result: dict[str, Any], options: dict[str, Any]) -> str:
         parts = result.get("by_group")
         if parts is None:
-            return super().shown(result, options)
+            return super().format_output(result, options)
         whole = {key: value for key, value in result.items() if key != "by_group"}
-        said = [super().shown(whole, options)]
+        said = [super().format_output(whole, options)]
         for name, part in parts.items():
-            text = result["undefined"][name] if part is None else super().shown(part, options)
+            text = (
+                result["undefined"][name] if part is None else super().format_output(part, options)
+            )
             said.append(f"topics of {name}\n\n{text}")
         return "\n\n".join(said)

@@ -78,7 +78,7 @@ class CampaignCommand(FileCommand):
     run_places: Sequence[str] = ("runs",)
     """Name of one argument with all runs, or one name per run."""
 
-    def prepared(self, options: dict[str, Any]) -> dict[str, Any]:
+    def prepare_options(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return the options with the campaign's labels and runs instead of files. Raises BadInput."""
         if options["campaign"] is None:
             return options

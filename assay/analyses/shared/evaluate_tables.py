@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.analyses.shared.pictures import MAX_RUNS, number_name, numbering_key
+from assay.analyses.shared.run_charts import MAX_RUNS, number_name, numbering_key
 from assay.analyses.shared.score_tables import scores_table
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.analyses.shared.llm_answers import format_contradictions
-from assay.analyses.shared.pictures import MAX_RUNS
+from assay.analyses.shared.run_charts import MAX_RUNS
 from assay.analyses.shared.score_tables import result_conditions
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
@@ -26,7 +26,7 @@ WAYS = {
 }
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     made: list[Table] = []
     for number, (name, condition) in enumerate(result_conditions(result).items(), 1):
         made += [agreement_table(number, name, condition)]
@@ -224,7 +224,7 @@ def rows_of(
     return [(f"{tag}, {words[way]}", *systems[way][tag]) for tag in order for way in ways]
 
 
-def pictures(result: Values) -> list[Picture]:
+def result_charts(result: Values) -> list[Picture]:
     made = []
     for name, condition in result_conditions(result).items():
         for measure, systems in condition["systems"].items():

@@ -11,7 +11,7 @@ import numpy as np
 from assay.analyses.shared.planning import make_noisy_labels
 from assay.cli.base import BadInput, Warn
 from assay.column_types import QrelsColumns, RunColumns
-from assay.comparison.label_ranks import as_json, compute_label_ranks
+from assay.comparison.label_ranks import compute_label_ranks, to_json
 from assay.comparison.significance import no_verdict_reason
 from assay.labels.label_noise import NoisyLabels
 from assay.labels.labels import LabelTable
@@ -89,7 +89,7 @@ class RankNoise:
             noisy, chosen, labellings=labellings, trials=trials, seed=seed
         )
         return {
-            **as_json(ranks, [run.tag for run in self.runs], list(shown)),
+            **to_json(ranks, [run.tag for run in self.runs], list(shown)),
             "topics": len(chosen),
             "pairs": len(noisy.qrels.grades),
         }

@@ -21,7 +21,7 @@ def words(element: str) -> str:
     )
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     names, similarity = list(result["probability"]), get_similarity(result)
     mean = "tau" if similarity == "tau-b" else similarity
     rows: list[list[Cell]] = [
@@ -90,7 +90,7 @@ def format_missing_overlap(overlap: float | None) -> Cell:
     return "none below 1" if overlap is None else overlap
 
 
-def pictures(result: Values, kin: Sequence[Values] = ()) -> list[Picture]:
+def result_charts(result: Values, kin: Sequence[Values] = ()) -> list[Picture]:
     levels = result["levels"]
     curves = [
         Line(name, list(zip(levels, values, strict=True)), marks=True)

@@ -146,7 +146,7 @@ def judging_effect_table(result: Values) -> Table:
     return Table("settles", "Effect of judging", ["documents judged", "still open"], rows, note)
 
 
-def tables(result: Values) -> list[Table]:
+def result_tables(result: Values) -> list[Table]:
     made = [scores_table(result)] + ([before_table(result)] if "before" in result else [])
     if "against" in result:
         rows: list[list[Cell]] = [
@@ -179,7 +179,7 @@ def tables(result: Values) -> list[Table]:
     return made
 
 
-def pictures(result: Values) -> list[Picture]:
+def result_charts(result: Values) -> list[Picture]:
     rows = []
     for name, score in result["score"].items():
         expected = result["filled"][name]

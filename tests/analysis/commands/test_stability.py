@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from assay.analyses.shared.stability_tables import tables
+from assay.analyses.shared.stability_tables import result_tables
 from assay.analyses.stability import parse_levels
 from assay.measures.subcollections import JOINT
 from tests.analysis.commands.called import answer, refused
@@ -131,11 +131,11 @@ def test_any_number_of_processes_and_the_same_seed_give_the_same_answer(files: l
 def test_the_table_names_another_similarity(files: list[str]) -> None:
     found, _ = answer("stability", *files, "--element", "topics", "--similarity", "tau-ap")
     assert found["similarity"] == "tau-ap"
-    levels = next(table for table in tables(found) if table.key == "levels")
+    levels = next(table for table in result_tables(found) if table.key == "levels")
     assert "tau-ap AP" in levels.header
     assert "P: share of pairs whose tau-ap is at least 0.9; tau-ap: its mean." in levels.note
     del found["similarity"]  # a report of version 0.1.0
-    assert "whose tau-b is at least 0.9; tau: its mean." in tables(found)[1].note
+    assert "whose tau-b is at least 0.9; tau: its mean." in result_tables(found)[1].note
 
 
 def test_a_quota_changes_the_sizes(files: list[str]) -> None:

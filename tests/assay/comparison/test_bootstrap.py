@@ -264,7 +264,7 @@ def test_undefined_scores_and_no_topics_are_refused():
 
 def test_json_has_chosen_runs_among_all():
     found = b.run_bootstrap(SCORES[:3], trials=10, seed=0)
-    printed = b.as_json(found, ["x", "y", "z"], SCORES[:3], shown=["y"])
+    printed = b.to_json(found, ["x", "y", "z"], SCORES[:3], shown=["y"])
     assert list(printed["expected_rank"]) == ["y"]
     assert list(printed["rank_share"]["y"]) == ["1", "2", "3"]
     assert list(printed["beats"]["y"]) == ["x", "z"]

@@ -7,11 +7,11 @@ from scipy.stats import kendalltau, rankdata
 from assay.comparison.reusability import (
     Reusability,
     ReusabilityRequest,
-    as_json,
     combine_results,
     compute_pool_ranks,
     make_chunks,
     run_chunk,
+    to_json,
 )
 from assay.formats.qrels import read_qrels
 from assay.formats.runs import read_run
@@ -146,7 +146,7 @@ def test_a_tiny_example_by_hand() -> None:
     (at,) = result.depths
     assert (at.depth, at.n_pairs) == (1, 3)
     np.testing.assert_allclose(at.mean_abs_change, [(5 / 9 - 1 / 2 + 1 - 2 / 3) / 3, 0])
-    found = as_json(result)
+    found = to_json(result)
     assert found["leave_out"]["one"]["runs"]["two"]["rank_change"] == {"AP": 0.0, "P@1": -0.5}
     assert list(found["depth"]) == ["1"]
 

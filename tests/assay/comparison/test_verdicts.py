@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.comparison.outcomes import AnsweredMeans, MeanRR, RunComparison, compare_ranks
-from assay.comparison.verdicts import Verdict, as_json, judge_comparisons
+from assay.comparison.verdicts import Verdict, judge_comparisons, to_json
 
 
 def published(
@@ -140,7 +140,7 @@ def test_where_means_and_signed_ranks_point_to_different_sides_there_is_no_verdi
         better=False, significantly_better=False, do_no_harm=False
     )  # A answers significantly fewer
     assert found.by_rr == Verdict(better=True, significantly_better=True, do_no_harm=True)
-    assert as_json(R1_R13, found)["undefined"] == {
+    assert to_json(R1_R13, found)["undefined"] == {
         "verdict": "means and signed ranks point in different directions"
     }
     (by_t,) = judge_comparisons([R1_R13], decide="t")
@@ -205,7 +205,7 @@ def test_corrected_p_values_are_labelled_and_listed_next_to_raw_ones():
     assert corrected.because[1].endswith(
         "not significant by the signed-rank test (p = 0.093, after Bonferroni correction 0.74)"
     )
-    row = as_json(fits, corrected)
+    row = to_json(fits, corrected)
     assert (
         row["correction"],
         row["family_size"],
@@ -232,7 +232,7 @@ def test_bonferroni_acts_on_verdicts_and_leaves_p_values_raw():
     ).significantly_better  # binomial 0.001 x 100
     (found,) = judge_comparisons([R1_R10], correction="bonferroni", family=100)
     assert found.corrected["binomial"] == pytest.approx(0.1)
-    assert as_json(R1_R10, found)["binomial"] == 0.001
+    assert to_json(R1_R10, found)["binomial"] == 0.001
 
 
 def test_holm_corrects_each_kind_of_test_over_the_list():
