@@ -48,28 +48,28 @@ HEADER = [
 ]
 PAGE_TEXT = """# Intervals of preferences
 
-This page shows by simulation whether the confidence intervals of [`compare preferences`](../reference/methods/preferences.md) cover the true
-difference of two systems in 95% of cases. `python -m benchmarks.preference_intervals` writes it from the runs of the folder of collections, with {trials}
-simulations per row (seed {seed}), so that the coverage of one pair is known to about {error:.3f}, and the mean over pairs more exactly.
+Use this page to judge how far you can trust the confidence intervals of [`compare preferences`](../reference/methods/preferences.md). It shows by
+simulation whether these intervals contain the true difference of two systems in 95% of cases. `python -m benchmarks.preference_intervals` writes this
+page from the runs in the folder of collections, with {trials} simulations per row (seed {seed}). The coverage of one pair has a standard error of
+about {error:.3f}, and the mean over pairs a smaller one.
 
-- Systems: 16 runs of each set, drawn once. A system's answer to a topic is as good as its nDCG@10.
-- Campaign: topics are drawn with replacement. On each topic, 16 or 32 battles are one or two random cycles through the systems, and 120 battles are
-  all pairs. The better answer wins; a difference of at most .02 is a tie. With the probability *noise*, an outcome is replaced by a win, loss or tie
-  at random.
-- Truth: the model fitted to the expected outcomes of all pairs on all topics of the set.
+- **Systems.** The systems are 16 runs of each set, drawn once. The quality of a system's answer to a topic is its nDCG@10.
+- **Campaign.** Each simulation draws topics with replacement. On each topic, 16 or 32 battles are one or two random cycles through the systems, and
+  120 battles are all pairs. The better answer wins. A difference of at most .02 is a tie. With the probability *noise*, a random win, loss or tie
+  replaces the outcome.
+- **True difference.** The true abilities are those of the model fitted to the expected outcomes of all pairs on all topics of the set.
 
 | column | meaning |
 |---|---|
 | covered | share of the 95% confidence intervals of differences that contain the true difference, over all pairs of systems |
-| lowest pair, highest pair | the same for the pair that is covered least and most often |
+| lowest pair, highest pair | this share for the pair of systems with the lowest share, and for the pair with the highest share |
 | as if independent | coverage of intervals from the inverse information, which treat battles on a topic as independent |
-| no maximum | campaigns without abilities, which are left out |
+| no maximum | number of campaigns without abilities, which the other columns exclude |
 
 {table}
 
-Clustered intervals cover between {low} and {high} on average. Intervals that treat battles as independent cover as few as {worst}: the more battles a
-topic has, and the more annotators agree, the less independent are its battles.
-"""
+The mean coverage of clustered intervals is between {low} and {high}. The coverage of intervals that treat battles as independent is as low as
+{worst}. Battles on a topic depend more on each other if the topic has more battles and if annotators agree more. """
 
 
 class Row(NamedTuple):

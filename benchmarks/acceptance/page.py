@@ -10,9 +10,10 @@ from assay.cli.command_list import command_name
 
 PAGE_TEXT = """# Sampling, prioritised pools and LLM judges
 
-This page shows how well the methods for [sampled and prioritised pools](../reference/methods/sampling.md) work. All results are replays of public
-test collections, in which every judgement is known. The required values were set before the methods were implemented, and no method was tuned to
-reach them. Missed targets are shown as missed. Targets for three collections that could not be obtained are left out.
+Use this page to decide how far you can trust the methods for [sampled and prioritised pools](../reference/methods/sampling.md). All results are
+replays of public test collections, in which every judgement is known. The required values were set before the methods were implemented, and no method
+was tuned to reach these values. The table of targets includes missed targets. It does not include targets for three collections that could not be
+obtained.
 
 `make acceptance` computes the results and writes this page. The commands below the tables repeat the replays.
 
@@ -29,14 +30,16 @@ reach them. Missed targets are shown as missed. Targets for three collections th
 |---|---|---|---|
 {rows}
 
-Tests verify three further properties. The order of files and rows has no effect (`tests/assay/pools/test_batches.py`). The estimates equal those of
-sample_eval and trec_eval (`tests/assay/sampling/test_estimates.py`). Each estimate can be computed from the five exported columns to 1e-12
-(`tests/analysis/publishing/test_sampled_campaigns.py`).
+Tests verify three further properties:
+
+- The order of files and rows has no effect (`tests/assay/pools/test_batches.py`).
+- The estimates equal those of sample_eval and trec_eval (`tests/assay/sampling/test_estimates.py`).
+- The five exported columns are sufficient to compute each estimate to 1e-12 (`tests/analysis/publishing/test_sampled_campaigns.py`).
 
 ## Recall of prioritised pools
 
-The table shows the recall of relevant documents after 20% and 30% of the pool have been judged. The pool is judged in batches of 250 pairs with the
-pairs that are most likely relevant first, or in the order of ranks. *Audit* is the share of each batch that is drawn at random.
+The table shows the recall of relevant documents after 20% and 30% of the pool have been judged. The order is either *most likely relevant first*, in
+batches of 250 pairs, or *by rank*. *Audit* is the share of each batch that is drawn at random.
 
 {relevant_first}
 
@@ -47,8 +50,8 @@ comparison, `nDCG@10` and `AP` treat unsampled documents as non-relevant.
 
 - *judged*: share of the pool that is sampled
 - *bias*: mean error of the score
-- *coverage*: share of the 95% confidence intervals that contain the true difference, for up to 300 pairs of systems. The true difference is that of
-  all topics with complete judgements
+- *coverage*: share of the 95% confidence intervals that contain the true difference, for up to 300 pairs of systems. The true difference is the
+  difference over all topics with complete judgements
 - *half-width*: mean half-width of these intervals
 - *tau*: Kendall's tau between the estimated and the true ranking of systems
 
@@ -56,31 +59,32 @@ comparison, `nDCG@10` and `AP` treat unsampled documents as non-relevant.
 
 ## Stopping rule for sampled pools
 
-The best system is compared with the next four systems after each tenth of the pool, or after each twentieth in the last row.
+Each simulation compares the best system with the next four systems after each tenth of the pool, or after each twentieth in the last row.
 
 - *judged at stop*: mean share of the pool that is judged when the rule says that judging can stop
-- *coverage*: coverage of the 95% confidence intervals of the differences. *coverage, all judged* is the coverage after complete judging. Both are
-  affected by the selection of the best systems from the same data
+- *coverage*: coverage of the 95% confidence intervals of the differences. *coverage, all judged* is the coverage after complete judging. The
+  selection of the best systems from the same data affects both values
 - *best right*: share of simulations in which the best system at the stop is the best system of the complete pool
 - *loss*: difference in nDCG@10 between the best system of the complete pool and the best system at the stop, as mean and maximum
-- *wrong sign*: significant differences with the wrong sign, of all comparisons
-- *significant differences found*: differences that are significant at the stop, of those that are significant after complete judging
-- *narrowed by more*: intervals that complete judging would shorten by more than the rule states (19%), of the intervals to which this condition of
-  the rule applied. The rule allows 5%
+- *wrong sign*: number of significant differences with the wrong sign, of all comparisons
+- *significant differences found*: number of differences that are significant at the stop, of the differences that are significant after complete
+  judging
+- *narrowed by more*: number of intervals that complete judging would shorten by more than the rule states (19%), of the intervals to which this
+  condition of the rule applied. The rule allows 5%
 
 {sampled_stop}
 
-More pairs are judged than the required share of .55, for three reasons:
+On dl21 and clef15, the share judged at the stop exceeds the required .55 for three reasons:
 
-- The rule uses an upper bound. With the estimate instead of its bound, .51, .60 and .40 of dl21, clef15 and robust03 were judged at the stop. But
-  33%, 9% and 14% of the intervals were then narrowed by more (100 simulations each).
-- The number of checks is limited. A check at each twentieth of the pool, twice as often as campaigns allow, stops earlier.
-- A stratum is judged completely if less than 15% of it would remain. A check planned at .6 therefore has .63 of the pool judged.
+- The rule uses an upper bound. With the estimate instead of its bound, the share judged at the stop was .51 on dl21, .60 on clef15 and .40 on
+  robust03. However, complete judging then narrowed 33%, 9% and 14% of the intervals by more than the rule states (100 simulations each).
+- The number of checks is limited. Checks at each twentieth of the pool, twice as often as campaigns allow, stop earlier.
+- If less than 15% of a stratum would remain, the whole stratum is judged. At a check planned at .6, the share judged is therefore .63.
 
 ## Stopping rule for pools judged in order
 
 Each simulation uses a random 80% of the topics and up to 16 runs, with a check at each twelfth of the pool. A decision about a pair of systems is
-wrong in two cases: a system is ranked *before* another that is better by more than .01, or it is called *equal* to a system whose score differs by
+wrong in two cases: it ranks a system *before* another system that is better by more than .01, or it calls two systems *equal* whose scores differ by
 more than .02. Scores are nDCG@10.
 
 {ordered_stop}
@@ -102,17 +106,17 @@ The collection of the LLMJudge challenge has 25 topics and 4,423 pairs with huma
 - *labelled relevant*: share of pairs that the judge labels relevant
 - *bias by topic*: standard deviation over topics of the difference between the shares that the judge and humans label relevant
 
-The gain applies to the correction of estimates from human judgements. It does not show how well LLM labels alone rank systems, because their errors
-depend on the topic.
+The gain applies to the correction of estimates from human judgements. It does not show how well LLM labels alone rank systems, because the errors of
+LLM labels depend on the topic.
 
 {judges}
 
 ## Imputed scores of new runs
 
-Each group is left out of the pool in turn. The table shows the mean absolute error of nDCG@10 over its runs if unjudged documents count as
-non-relevant, and with the imputed score. *Ratio* is the second error divided by the first. Assay shows the imputed score only for runs with at most
-three unjudged documents per topic; the column *ratio, up to 3 unjudged* is limited to these runs. The last column counts combinations of run and
-topic whose true score is outside the score bounds.
+The simulation leaves each group of runs out of the pool in turn. The table shows the mean absolute error of nDCG@10 over the runs of the group if
+unjudged documents count as non-relevant, and with the imputed score. *Ratio* is the second error divided by the first. Assay shows the imputed score
+only for runs with at most three unjudged documents per topic, and the column *ratio, up to 3 unjudged* includes only these runs. The last column
+counts combinations of run and topic whose true score is outside the score bounds.
 
 {late_runs}
 """
@@ -483,12 +487,13 @@ def format_reached(reached: bool) -> str:
     return "yes" if reached else "**no**"
 
 
-SETTING = """The TREC 2023 deep learning track has human grades and GPT-4 grades for the same 22,327 pairs. The estimated quantities are 60 differences of P@10
-between constructed systems: the pairs in a new order, with ten noisy versions by human grades and ten by GPT-4's grades. Strata are four bands of
-votes, or votes × GPT-4's grade for *corrected*. *Shuffled labels* are GPT-4's labels assigned to random pairs.
+SETTING = """The TREC 2023 deep learning track has human grades and GPT-4 grades for the same 22,327 pairs. The simulation estimates 60 differences of
+P@10 between constructed systems. Each system is a noisy order of the pairs: ten systems follow human grades, and ten follow GPT-4's grades. Strata
+are four bands of votes, or votes × GPT-4's grade for *corrected*. *Shuffled labels* are GPT-4's labels assigned to random pairs.
 
-The variance gain is the variance of estimates from human judgements sampled by votes, divided by the variance of stratified PPI++. It holds for this
-construction, in which half of the systems follow GPT-4. For other systems, measure it in a pilot. There are {n} simulations (1,000 were required)."""
+The variance gain is the variance of estimates from human judgements sampled by votes, divided by the variance of stratified PPI++ (prediction-powered
+inference). It holds only for this construction, in which half of the systems follow GPT-4. For other systems, measure the gain in a pilot. There are
+{n} simulations (1,000 were required)."""
 
 
 def write_page(folder: Path) -> None:

@@ -13,47 +13,49 @@ def format_markdown_table(header: list[str], rows: Iterable[list[str]]) -> str:
 
 PAGE_TEXT = """# Calibration of intervals, tests and flags
 
-This page shows by simulation how often 95% confidence intervals contain the true value, and how often tests and flags err.
+Use this page to judge how far you can trust the confidence intervals, tests and flags of Assay. It shows by simulation how often 95% confidence
+intervals contain the true value, and how often tests and flags err.
 
 Each row of a table summarises {trials} simulated trials, so a share near .95 has a standard error of about {error:.3f}. `make calibration` computes
-the results and writes this page (seed {seed}). With 1,000 trials, it takes about ten minutes on two cores.
+the results and writes this page (seed {seed}). With 1,000 trials, the command takes about ten minutes on two cores.
 
 Most tables have the following columns.
 
 | column | meaning |
 |---|---|
 | covered | share of the displayed intervals that contain the true value |
-| shown | share of trials in which Assay displays an interval; in the others, it displays the reason |
+| shown | share of trials in which Assay displays an interval; in the other trials, it displays the reason |
 | baseline | coverage of a simple method in all trials: the percentile bootstrap, unless stated otherwise |
 | BCa | coverage of the bias-corrected and accelerated bootstrap (Efron 1987) over the same units, in all trials |
 
-If an interval is displayed in few trials, these trials are not typical. For example, they may be those in which annotators agreed on a rare grade.
-*covered* then describes only these trials.
+If Assay displays an interval in few trials, these trials are not typical. For example, they may be the trials in which annotators agreed on a rare
+grade. *covered* then describes only these trials.
 
-The rules for displaying intervals are defined in [agreement](../reference/methods/agreement.md), [rankings](../reference/methods/rankings.md),
+These pages define the rules for displaying intervals: [agreement](../reference/methods/agreement.md), [rankings](../reference/methods/rankings.md),
 [bootstrap](../reference/methods/bootstrap.md), [systems](../reference/methods/systems.md) and [monitoring](../reference/methods/watching.md).
 
 ## Krippendorff's alpha
 
 Each pair has three judgements. The table varies the following settings.
 
-- *topics x pairs*: number of topics, and pairs per topic. Topics of unequal size are given by their numbers of pairs
+- *topics x pairs*: number of topics, and pairs per topic; for topics of unequal size, the number of pairs of each topic
 - *topic effect*: share of a pair's relevance that it has in common with the other pairs of its topic: 20% (weak) or 60% (strong)
-- *five unequal*: five annotators, of which three judge each pair. The strictest is .6 standard deviations too strict, and the most lenient is .6 too
-  lenient
+- *five unequal*: five annotators; three of them judge each pair. The strictest is .6 standard deviations too strict, and the most lenient is .6
+  standard deviations too lenient
 - *own shift by topic*: each annotator judges all pairs of a topic too strictly or too leniently by a random amount (standard deviation .7)
 
 Assay displays the jackknife interval over topics on Fisher's z, with Student's t and the degrees of freedom of the effective number of topics. If all
-pairs belong to one topic, the jackknife is over pairs. No interval is displayed with fewer than 10 topics, with an effective number of topics below
-5, or with an effective number below 60 if more than 80% of the grades are equal. With 10 topics, or topics of unequal size, BCa covers less than the
-jackknife.
+pairs belong to one topic, the jackknife is over pairs. Assay does not display an interval with fewer than 10 topics, with an effective number of
+topics below 5, or with an effective number below 60 if more than 80% of the grades are equal. With 10 topics, or topics of unequal size, the coverage
+of BCa is lower than that of the jackknife.
 
 {alphas}
 
 ## Kappa of one annotator
 
-Kappa compares one annotator with the label by the other annotators. It is unweighted on two grades and linearly weighted on four. Topic effect, own
-shift and interval are those of the section on alpha. *own shift* is the standard deviation of the shift by topic.
+Kappa compares one annotator with the label by the other annotators. Kappa is unweighted on two grades and linearly weighted on four grades. The topic
+effect, the own shift and the interval are the same as in the section on alpha. The column *own shift* contains the standard deviation of the shift by
+topic.
 
 {kappas}
 
@@ -64,26 +66,29 @@ correlation of .3 or .8. The bootstrap uses 200 samples of topics.
 
 - Resampling adds noise to rankings that are already noisy, so percentile intervals are too low.
 - BCa treats this bias as a bias of the estimate, and shifts the interval in the wrong direction.
-- The jackknife on Fisher's z covers with 30 systems and a tau well below 1. With few systems, or a tau near 1, its intervals are far too short.
-- No method covers a true tau of 1 with ten or more systems.
+- The jackknife on Fisher's z reaches its coverage with 30 systems and a tau well below 1. With few systems, or a tau near 1, its intervals are far
+  too short.
+- With ten or more systems, no method covers a true tau of 1.
 
-Assay therefore displays percentile intervals only if the order of few pairs of systems is in doubt. Otherwise, it lists the undecided pairs.
+Assay therefore displays a percentile interval only if the order of few pairs of systems is in doubt. Otherwise, it lists the undecided pairs of
+systems.
 
 {taus}
 
 ## The rank of a system
 
-The true means are equally spaced. *spread* is their standard deviation, in standard deviations of a score. The table compares two kinds of intervals:
+The true means are equally spaced. *spread* is the standard deviation of these means, in standard deviations of a score. The table compares two kinds
+of intervals:
 
-- *baseline*: the 2.5 and 97.5 percentiles of the rank over samples of topics
+- *baseline*: the 2.5th and 97.5th percentiles of the rank over samples of topics
 - *Assay*: the ranks that paired t-tests against all other systems, with Holm correction, do not exclude
 
-For each, it gives the share of systems whose true rank is in the interval, this share for the truly best system only, and the mean number of ranks in
-the interval. A rank is a whole number, so no interval can cover in exactly 95% of cases.
+For each kind, the table gives the share of systems whose true rank is in the interval, this share for the truly best system only (*best*), and the
+mean number of ranks in the interval (*ranks*). A rank is a whole number, so no interval can have a coverage of exactly 95%.
 
 In the rows *unlike*, the systems have different distributions of scores. The means decrease from .111 in steps of .001. Half of the systems have
-nearly the same score on every topic, and the others have 1 on few topics and 0 elsewhere. With fewer than 30 topics, the t-test would call some of
-these systems different, so Assay does not exclude any rank.
+nearly the same score on every topic. The other systems have the score 1 on few topics and 0 on all other topics. With fewer than 30 topics, the
+t-test would call some of these systems different, so Assay does not exclude any rank.
 
 {ranks}
 
@@ -92,18 +97,21 @@ these systems different, so Assay does not exclude any rank.
 The table shows intervals of the mean score of one system over new topics.
 
 - *always t*: coverage of Student's t interval in all trials
-- *shown* and *covered* refer to `evaluate --intervals`. It requires 30 topics, of which at least ten differ from the most frequent value. The
-  interval by t is extended by Hall's (1992) transformation for skewed scores
+- *shown* and *covered*: the intervals of `evaluate --intervals`, which requires 30 topics, of which at least ten differ from the most frequent value.
+  Hall's (1992) transformation extends the interval by t for skewed scores
   ([measures](../reference/methods/measures.md#confidence-intervals-of-means))
 
-The skewness of the sample is not used as a criterion, because samples without the rare topics look unproblematic.
+The rule does not use the skewness of the sample as a criterion, because samples without the rare topics look unproblematic.
 
-The distributions of scores are those of the section on [tests](#tests-of-a-difference), and the following. *few topics score* is the tenth power of a
-uniform variable, so few topics determine the mean. *answered in 5%* is 1 on 5% of the topics and otherwise 0. *RR* is 1 to 1/10 on a share of the
-topics and otherwise 0. *±* is the standard deviation of a normal distribution around the value.
+The table includes the distributions of scores of the section on [tests](#tests-of-a-difference) and these distributions:
 
-An event that occurs on 4% of the topics is missing from 29% of samples of 30 topics and from 13% of samples of 50. If the other topics have nearly
-the same value, no interval can account for it, as the last rows show.
+- *few topics score*: the tenth power of a uniform variable, so few topics determine the mean
+- *answered in 5%*: 1 on 5% of the topics, and otherwise 0
+- *RR* with a share: 1 to 1/10 on this share of the topics, and otherwise 0
+- *±*: a normal distribution around the value, with this standard deviation
+
+An event that occurs on 4% of the topics is missing from 29% of samples of 30 topics, and from 13% of samples of 50 topics. If the other topics have
+nearly the same value, no interval can account for such an event, as the last rows show.
 
 {means}
 
@@ -118,37 +126,36 @@ The table shows intervals of the mean difference between two systems.
 *exponential* and *lognormal* (of a normal variable with standard deviation 1.5) are skewed distributions of differences. In the rows with *gain* and
 *loss*, the difference is 0 on all other topics unless stated otherwise.
 
-If few topics determine the mean difference, t and BCa cover far less than .95. Assay then displays no interval, but wins, ties and losses. The
-interval of the effect size is too wide for most skewed differences, and too narrow for lognormal ones.
+If few topics determine the mean difference, the coverage of t and BCa is far below .95. Assay then displays wins, ties and losses instead of an
+interval. The interval of the effect size is too wide for most skewed differences, and too narrow for lognormal differences.
 
 {spreads}
 
 ## Tests of a difference
 
 The table shows the share of pairs of equal systems that a test calls different at a level of .05. Half of the variance of scores is between topics.
-*nDCG@10* is skewed. *RR* is 1/rank for ranks up to 10 and otherwise 0. *P@10* is a multiple of 0.1, and has many ties.
+*nDCG@10* is skewed. *RR* is 1/rank for ranks up to 10, and otherwise 0. *P@10* is a multiple of 0.1, and has many ties.
 
-If few topics allow only few p-values, the exact signed-rank and permutation tests err in less than 5% of cases. The rank-sum test is unpaired and has
-almost no power for paired runs. The last column is the rule that a system must be beaten in 97.5% of bootstrap samples, which an earlier version of
-`check bootstrap` used.
+With few topics, only few p-values are possible, so the exact signed-rank and permutation tests err in less than 5% of cases. The rank-sum test is
+unpaired and has almost no power for paired runs. The last column shows the rule "beaten in 97.5% of bootstrap samples", which Assay does not use.
 
-In the rows *unlike*, the systems have the same mean but different distributions. One has nearly .1 on every topic, and the other has 1 on a tenth of
-the topics. With few topics, no test controls its error rate here. Signed-rank and sign tests ask which system is better on most topics. The t-test
-and the permutation test fail because the rare topics are missing from the sample.
+In the rows *unlike*, the systems have the same mean but different distributions. One system has nearly .1 on every topic, and the other system has 1
+on a tenth of the topics. With few topics, no test controls its error rate in these rows. Signed-rank and sign tests ask which system is better on
+most topics. The t-test and the permutation test fail because the rare topics are missing from the sample.
 
 {tests}
 
 ## Family-wise error rate
 
-All pairs of a family of equal systems are tested at a level of .05. The table shows the share of families in which at least one pair is called
-different. *max* is the permutation test with the maximum statistic (randomised Tukey HSD).
+Each test compares all pairs of a family of equal systems at a level of .05. The table shows the share of families in which the test calls at least
+one pair different. *max* is the permutation test with the maximum statistic (randomised Tukey HSD).
 
 {families}
 
 ## Verdicts by the first relevant document
 
-The runs are equal: their ranks are exchanged at random on each topic. The table shows the share of comparisons in which either run gets the
-[verdict](../reference/methods/significance.md#verdicts), without a correction.
+The runs are equal, because the simulation exchanges their ranks at random on each topic. The table shows the share of comparisons in which one of the
+runs gets the [verdict](../reference/methods/significance.md#verdicts), without correction.
 
 {verdicts}
 
@@ -160,17 +167,18 @@ given number of working days, with the work of a given number of days missing.
 - *days wide*: median width of the 95% prediction interval in days
 - *ended later*: share of campaigns that end after the interval
 
-In *sessions* and the rows below it, annotators work in sessions of 20 to 40 judgements, with 3.3 sessions per working day on average. Weekends are
-idle unless stated otherwise.
+In *sessions* and the rows below it, annotators work in sessions of 20 to 40 judgements, with 3.3 sessions per working day on average. Annotators do
+not work at weekends, unless stated otherwise.
 
 - *kick-off*: the first day has 4 to 12 times as many judgements
-- *holiday*: one working day is idle, before the forecast or within five working days after it
+- *holiday*: one working day has no judgements, before the forecast or within five working days after it
 - *fade-out*: the pace falls by 5% per working day
 - *late burst*: one of the two working days before the forecast, or of the five after it, has twice as many judgements
 - *few annotators*: there are three annotators, and each works on three of five days
 
-In the rows above *sessions*, judgements are independent (Poisson distributed by hour) and all days are alike. A forecast after few days cannot know
-this, so its coverage is above 95%. Campaigns rarely end later than the interval unless they fade out, because the late end allows for a falling pace.
+In the rows above *sessions*, judgements are independent (Poisson distributed by hour), and all days are alike. A forecast after few days cannot know
+this regularity, so its coverage is above 95%. Campaigns rarely end later than the interval unless they fade out, because the late end allows for a
+falling pace.
 
 {ends}
 
@@ -178,7 +186,7 @@ this, so its coverage is above 95%. Campaigns rarely end later than the interval
 
 Each campaign has ten annotators. The table shows the share of annotators with this flag, for careful annotators and for an annotator who grades at
 random. The number of campaigns is a quarter of the number of trials. *baseline* is a rule with a fixed bound: the confidence interval of kappa lies
-below .1. In the rows with topics, 60% of a pair's relevance is common to its topic. There, each annotator also judges all pairs of a topic too
+below .1. In the rows with topics, all pairs of a topic share 60% of their relevance. In addition, each annotator judges all pairs of a topic too
 strictly or too leniently by a random amount (standard deviation .5).
 
 {accused}
@@ -188,10 +196,10 @@ strictly or too leniently by a random amount (standard deviation .5).
 `llm rank` reports the gain 1 / (1 - ρ²), where ρ is the correlation of human and LLM labels on two grades, with an interval over topics.
 
 - *correlation*: correlation of the relevance that the annotator and the LLM judge perceive, on a normal scale
-- *topic effect*: share of a pair's relevance, and of the error of the LLM judge, that is common to the topic
+- *topic effect*: share of a pair's relevance, and of the error of the LLM judge, that is the same for all pairs of the topic
 - *baseline*: percentile interval of the bootstrap over topics
 
-Assay displays the interval by the jackknife over topics for ρ on Fisher's z, with the rules for alpha.
+Assay computes the interval by the jackknife over topics for ρ on Fisher's z, and displays it by the rules for alpha.
 
 {worths}
 """
