@@ -6,19 +6,14 @@ import copy
 from typing import Any
 
 from django import forms
-from django.core.validators import RegexValidator, URLValidator
+from django.core.validators import URLValidator
 from django.utils.translation import gettext_lazy as _
 
+from annotation.core.campaign_file import PANEL_CODES
 from annotation.fields import ProseField
 from annotation.models import Campaign, GuestPanel
+from annotation.services.people.panel_settings import find_panel_problems
 
-CODES = ("done_code", "failed_code", "declined_code", "full_code")
-CODE_VALIDATOR = RegexValidator(
-    r"^[A-Za-z0-9_-]+\Z", _("Use only letters, digits, hyphens and underscores.")
-)
-PARAMETER_VALIDATOR = RegexValidator(
-    r"^[A-Za-z0-9._-]+\Z", _("Use only letters, digits, dots, hyphens and underscores.")
-)
 MAX_PLACES, MAX_JUDGEMENTS = 100_000, 1_000_000
 
 
@@ -59,7 +54,7 @@ class PanelForm(forms.ModelForm):
     class Meta:
         model = GuestPanel
         fields = [
-            *("name", "is_open", "places", "judgements", "reward", "min_hourly_pay", *CODES),
+            *("name", "is_open", "places", "judgements", "reward", "min_hourly_pay", *PANEL_CODES),
             *("secret", "participant_parameter", "submission_parameter", "return_address"),
         ]
         labels = {
@@ -96,10 +91,6 @@ class PanelForm(forms.ModelForm):
             if self.instance.secret
             else _("Without a secret, events of the panel are refused.")
         )
-        for name in CODES:
-            self.fields[name].validators.append(CODE_VALIDATOR)
-        for name in ("participant_parameter", "submission_parameter"):
-            self.fields[name].validators.append(PARAMETER_VALIDATOR)
         for name in ("reward", "min_hourly_pay"):
             money: Any = self.fields[name]
             money.min_value = 0
@@ -109,7 +100,7 @@ class PanelForm(forms.ModelForm):
         return [self[name] for name in self.usual]
 
     def code_fields(self) -> list[forms.BoundField]:
-        return [self[name] for name in CODES]
+        return [self[name] for name in PANEL_CODES]
 
     def advanced_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in self.advanced]
@@ -117,25 +108,14 @@ class PanelForm(forms.ModelForm):
     def has_advanced_errors(self) -> bool:
         return any(self[name].errors for name in self.advanced)
 
-    def clean_return_address(self) -> str:
-        address: str = self.cleaned_data["return_address"]
-        if address and "CODE" not in address:
-            raise forms.ValidationError(
-                _("The address must contain CODE, such as %(example)s."),
-                params={"example": "https://app.prolific.com/submissions/complete?cc=CODE"},
-            )
-        return address
-
     def clean_secret(self) -> str:
         """Keep the saved secret if none was entered, because the page does not show it."""
         return self.cleaned_data["secret"] or self.initial.get("secret", "")
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
-        if data.get("participant_parameter") and (
-            data["participant_parameter"] == data.get("submission_parameter")
-        ):
-            self.add_error("submission_parameter", _("The two parameters must differ."))
+        for name, problem in find_panel_problems(data):
+            self.add_error(name, problem)
         for name in ("reward", "min_hourly_pay"):
             if (data.get(name) or 0) < 0:
                 self.add_error(name, _("The amount must not be negative."))

@@ -45,8 +45,8 @@ PRUNE = OpenApiParameter(
     "prune",
     bool,
     description=(
-        "remove annotators without judgements that `people` does not list, and withdraw "
-        "invitations that the document does not list"
+        "remove annotators without judgements that `people` does not list, withdraw "
+        "invitations and delete webhooks that the document does not list"
     ),
 )
 

@@ -20,8 +20,10 @@ from annotation.core.control_pairs import (
     suggest_grades,
 )
 from annotation.core.gold_rules import GoldRule
+from annotation.core.panel_events import PANEL_DEFAULTS
 from annotation.core.publication import Author, Publication
 from annotation.core.scale import SHAPES, Scale
+from annotation.core.webhook_messages import SUBSCRIBED_EVENTS, MessageForm
 from assay.labels.annotator_types import AnnotatorType
 from pooling.core.collection_file import COLLECTION, POOL
 from pooling.core.declaration import (
@@ -129,6 +131,63 @@ INVITATIONS = Key(
     "Invitation links. Links that are not listed stay.",
     row=INVITATION,
     identity=("name", "email", "role", "max_uses", "expires_at"),
+)
+
+WEBHOOK = (
+    Key("name", "text", "Name, unique within the campaign.", required=True),
+    Key(
+        "url",
+        "text",
+        "Address that receives the events. Exports contain `…` for its path, which can be a secret. "
+        "Keep it to leave the address unchanged.",
+        required=True,
+    ),
+    Key(
+        "form",
+        "text",
+        "Signed JSON (standard), or one sentence for Slack and Teams (text).",
+        choices=tuple(form.value for form in MessageForm),
+        default=MessageForm.STANDARD.value,
+    ),
+    Key(
+        "events",
+        "texts",
+        "Names of events. Default: all.",
+        default=[event.value for event in SUBSCRIBED_EVENTS],
+    ),
+    Key("site", "text", "Address of this installation, for links in messages.", required=True),
+)
+WEBHOOKS = Key(
+    "webhooks",
+    "rows",
+    "Webhooks, each with a new secret. Webhooks that are not listed stay.",
+    row=WEBHOOK,
+    identity=("name",),
+)
+PANEL_CODES = ("done_code", "failed_code", "declined_code", "full_code")
+PANEL = (
+    Key("name", "text", "Name of the panel.", default=PANEL_DEFAULTS["name"]),
+    Key("is_open", "flag", "Whether new guests are admitted.", default=PANEL_DEFAULTS["is_open"]),
+    Key("places", "whole", "Maximum number of guests.", least=1, most=100_000, required=True),
+    Key("judgements", "whole", "Judgements per guest.", least=1, most=1_000_000, required=True),
+    Key("reward", "number", "Payment per guest, without currency.", least=0, most=1e6),
+    Key("min_hourly_pay", "number", "Minimum hourly pay.", least=0, most=1e6),
+    *(
+        Key(name, "text", f"Code: {outcome}. Default: unchanged, or a random code.", default="")
+        for name, outcome in zip(
+            PANEL_CODES,
+            ("finished", "failed the qualification test", "no consent", "campaign full"),
+            strict=True,
+        )
+    ),
+    *(
+        Key(name, "text", help, default=PANEL_DEFAULTS[name])
+        for name, help in (
+            ("return_address", "Address at the panel; CODE stands for the completion code."),
+            ("participant_parameter", "Parameter of the link with the participant's ID."),
+            ("submission_parameter", "Parameter with the submission's ID; empty if none."),
+        )
+    ),
 )
 
 
@@ -323,6 +382,14 @@ CAMPAIGN = (
         identity=("user", "pseudonym"),
     ),
     INVITATIONS,
+    Key(
+        "panel",
+        "table",
+        "Guests from Prolific or another panel. The table is complete: omitted keys get their "
+        "defaults. The webhook secret stays unchanged.",
+        row=PANEL,
+    ),
+    WEBHOOKS,
     Key("state", "text", "State of the campaign.", choices=STATES),
     Key("paused_reason", "text", "Reason shown to annotators during a pause."),
 )
@@ -443,6 +510,15 @@ def find_contradictions(said: CampaignDescription) -> list[Mistake]:
                     ("campaign", "people", number),
                     problem,
                     "a reason if paused or excluded, otherwise none",
+                )
+            )
+    for number, row in enumerate(campaign.get("webhooks", [])):
+        if not row["events"] or set(row["events"]) - set(SUBSCRIBED_EVENTS):
+            mistakes.append(
+                Mistake(
+                    ("campaign", "webhooks", number, "events"),
+                    f"events = {', '.join(row['events']) or 'none'}",
+                    f"one or more of {', '.join(SUBSCRIBED_EVENTS)}",
                 )
             )
     batches, sample = (

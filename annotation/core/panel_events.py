@@ -12,6 +12,14 @@ MAX_AGE_SECONDS = 300
 """Maximum difference between the time of a signature and the server's clock."""
 ENDED_STATUSES = frozenset({"RETURNED", "TIMED-OUT"})
 MAX_ID_LENGTH = 100
+PANEL_DEFAULTS = {
+    "name": "Prolific",
+    "is_open": True,
+    "return_address": "https://app.prolific.com/submissions/complete?cc=CODE",
+    "participant_parameter": "PROLIFIC_PID",
+    "submission_parameter": "SESSION_ID",
+}
+"""Settings of a new panel."""
 
 
 class SubmissionEvent(NamedTuple):

@@ -8,10 +8,9 @@ from urllib.parse import quote
 
 from django.db import models
 
+from annotation.core.panel_events import PANEL_DEFAULTS
 from annotation.models.campaigns import Campaign, completion_code
 from annotation.models.members import Membership, invite_token
-
-PROLIFIC_RETURN_ADDRESS = "https://app.prolific.com/submissions/complete?cc=CODE"
 
 
 class GuestOutcome(StrEnum):
@@ -28,8 +27,10 @@ class GuestPanel(models.Model):
 
     campaign = models.OneToOneField(Campaign, on_delete=models.CASCADE, related_name="panel")
     token = models.CharField(max_length=64, unique=True, default=invite_token)
-    name = models.CharField(max_length=60, default="Prolific")
-    is_open = models.BooleanField(default=True, help_text="whether new guests are admitted")
+    name = models.CharField(max_length=60, default=PANEL_DEFAULTS["name"])
+    is_open = models.BooleanField(
+        default=PANEL_DEFAULTS["is_open"], help_text="whether new guests are admitted"
+    )
     places = models.PositiveIntegerField(help_text="maximum number of guests")
     judgements = models.PositiveIntegerField(help_text="target of each guest")
     done_code = models.CharField(max_length=40, default=completion_code)
@@ -39,11 +40,15 @@ class GuestPanel(models.Model):
     return_address = models.URLField(
         max_length=300,
         blank=True,
-        default=PROLIFIC_RETURN_ADDRESS,
+        default=PANEL_DEFAULTS["return_address"],
         help_text="address at the panel; CODE stands for the completion code",
     )
-    participant_parameter = models.CharField(max_length=40, default="PROLIFIC_PID")
-    submission_parameter = models.CharField(max_length=40, blank=True, default="SESSION_ID")
+    participant_parameter = models.CharField(
+        max_length=40, default=PANEL_DEFAULTS["participant_parameter"]
+    )
+    submission_parameter = models.CharField(
+        max_length=40, blank=True, default=PANEL_DEFAULTS["submission_parameter"]
+    )
     reward = models.DecimalField(
         max_digits=9, decimal_places=2, null=True, blank=True, help_text="payment per guest"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import QuerySet
@@ -9,12 +10,14 @@ from django.db.models import QuerySet
 from annotation.core.campaign_file import (
     FURTHER_QUESTION,
     GRADE,
+    PANEL,
     PUBLICATION,
     SETTINGS,
+    WEBHOOK,
     CampaignDescription,
 )
 from annotation.core.control_pairs import is_scale_uncertain
-from annotation.models import Campaign, Pair
+from annotation.models import Campaign, GuestPanel, Pair
 from annotation.selectors.pairs import get_kept_pairs
 from pooling.selectors.collection_description import describe_collection, describe_pool
 
@@ -23,8 +26,9 @@ def describe_all(campaign: Campaign) -> CampaignDescription:
     """Describe the campaign, its collection and its pool as completely as a file can."""
     pool = describe_pool(campaign.pool) if campaign.pool is not None else {}
     settings = describe_campaign(campaign)
-    if not campaign.further_questions:  # files of campaigns with one question are as before
-        del settings["further_questions"]
+    for name in ("further_questions", "webhooks"):  # files of campaigns without are as before
+        if not settings[name]:
+            del settings[name]
     return CampaignDescription(describe_collection(campaign.collection), pool, settings)
 
 
@@ -55,8 +59,11 @@ def describe_campaign(campaign: Campaign) -> dict[str, Any]:
         "gold": gold,
         "people": _describe_people(campaign),
         "invitations": _describe_invitations(campaign),
+        "webhooks": _describe_webhooks(campaign),
         "state": campaign.state,
     }
+    if panel := GuestPanel.objects.filter(campaign=campaign).first():
+        settings["panel"] = _describe_panel(panel)
     if campaign.state == Campaign.State.PAUSED:
         settings["paused_reason"] = campaign.paused_reason
     return settings
@@ -91,3 +98,20 @@ def _describe_invitations(campaign: Campaign) -> list[dict[str, Any]]:
         .values_list(*names)
     )
     return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def _describe_webhooks(campaign: Campaign) -> list[dict[str, Any]]:
+    """Describe the webhooks without their secrets and without the paths of their addresses."""
+    return [
+        {key.name: getattr(one, key.name) for key in WEBHOOK} | {"url": one.shown_address}
+        for one in campaign.webhooks.order_by("name")
+    ]
+
+
+def _describe_panel(panel: GuestPanel) -> dict[str, Any]:
+    """Describe the settings of a panel without its secret and link."""
+    values = {key.name: getattr(panel, key.name) for key in PANEL}
+    return {
+        name: float(value) if isinstance(value, Decimal) else value
+        for name, value in values.items()
+    }

@@ -5,20 +5,25 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import shutil
 import tomllib
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 
+from annotation.core.campaign_file import PANEL as PANEL_KEYS
 from annotation.core.campaign_file import SETTINGS, TABLE_KEYS, parse_campaign_file
+from annotation.core.panel_events import PANEL_DEFAULTS
 from annotation.demo import campaign as demo
 from annotation.demo.corpus import CorpusEntry
 from annotation.demo.example import TO_JUDGE_SLUG
 from annotation.demo.systems import tf_idf
 from annotation.demo.topics import TOPICS
-from annotation.models import Campaign, Pair
+from annotation.forms_panel import PanelForm
+from annotation.models import Campaign, GuestPanel, Pair, Webhook
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.campaign_files import CampaignFile
 from annotation.services.campaigns.declaration import plan_campaign
@@ -770,3 +775,120 @@ def test_a_wrong_question_is_refused_with_its_line(folder, capsys, old, new, at,
     [problem] = refused(folder, text, capsys)
     assert problem.startswith(f"campaign.toml:{line}: campaign.further_questions[")
     assert said in problem
+
+
+PANEL = """
+[campaign.panel]
+places = 40
+judgements = 25
+reward = 3.5
+done_code = "DONE-1"
+
+[[campaign.webhooks]]
+name = "chat"
+url = "https://hooks.example.org/T0/secret-path"
+form = "text"
+events = ["question.asked"]
+site = "https://assay.example.org"
+"""
+
+
+def test_guests_and_webhooks_are_set_up_by_a_file_and_exported_without_secrets(folder, tmp_path):
+    words = applied(folder, CAMPAIGN + PANEL)
+    assert (
+        "panel: places: none → 40; judgements: none → 25; reward: none → 3.5; done_code: none → “DONE-1”"
+        in words
+    )
+    campaign = Campaign.objects.get()
+    webhook = campaign.webhooks.get()
+    assert (webhook.url, webhook.form, webhook.events, webhook.site) == (
+        "https://hooks.example.org/T0/secret-path",
+        "text",
+        ["question.asked"],
+        "https://assay.example.org",
+    )
+    panel = campaign.panel
+    assert (panel.name, panel.places, panel.judgements, panel.reward, panel.done_code) == (
+        "Prolific",
+        40,
+        25,
+        Decimal("3.50"),
+        "DONE-1",
+    )
+    assert len(panel.full_code) > 4, "a random one"
+    GuestPanel.objects.update(secret="panel-secret")
+    assert applied(folder, CAMPAIGN + PANEL) == [], "omitted codes stay"
+    called("export", "autumn", "--output", str(tmp_path / "out.toml"))
+    written = (tmp_path / "out.toml").read_text(encoding="utf-8")
+    for secret in ("secret-path", "panel-secret", webhook.secret, panel.token):
+        assert secret not in written
+    assert 'url = "https://hooks.example.org/…"' in written
+    assert tomllib.loads(written)["campaign"]["panel"] == {
+        "places": 40,
+        "judgements": 25,
+        "reward": 3.5,
+        "done_code": "DONE-1",
+        **{name: getattr(panel, name) for name in ("failed_code", "declined_code", "full_code")},
+    }
+    assert called("apply", str(tmp_path / "out.toml"), "--yes")["changes"] == []
+    assert GuestPanel.objects.get().secret == "panel-secret"
+
+
+def test_webhooks_are_changed_and_deleted_only_by_prune(folder):
+    applied(folder, CAMPAIGN + PANEL)
+    secret = Webhook.objects.get().secret
+    moved = PANEL.replace("T0/secret-path", "T1/other").replace(
+        '["question.asked"]', '["release.built"]'
+    )
+    assert applied(folder, CAMPAIGN + moved) == [
+        "webhooks: chat: url “https://hooks.example.org/…” → “https://hooks.example.org/T1/other”, "
+        "events question.asked → release.built"
+    ]
+    webhook = Webhook.objects.get()
+    assert (webhook.url, webhook.events, webhook.secret) == (
+        "https://hooks.example.org/T1/other",
+        ["release.built"],
+        secret,
+    )
+    without = CAMPAIGN + PANEL.partition("[[campaign.webhooks]]")[0]
+    (folder / "campaign.toml").write_text(
+        without.replace("[campaign]\n", "[campaign]\nwebhooks = []\n", 1), encoding="utf-8"
+    )
+    path = str(folder / "campaign.toml")
+    assert "webhooks: chat: stays (deleted with prune)" in called("apply", path, "--yes")["unnamed"]
+    pruned = called("apply", path, "--yes", "--prune")["changes"]
+    assert [change["words"] for change in pruned] == ["webhooks: chat: deleted"]
+    assert not Webhook.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("/T0/secret-path", "/…", "the path of the address is left out"),
+        ("https://hooks", "http://hooks", "The address must begin with https://"),
+        ('["question.asked"]', '["question.askd"]', "events = question.askd"),
+        ('["question.asked"]', "[]", "events = none"),
+        ('"DONE-1"', '"DONE 1"', "Use only letters, digits, hyphens and underscores"),
+        ("places = 40", "places = 0", "places = 0, expected at least 1"),
+        (
+            "judgements = 25",
+            'judgements = 25\nreturn_address = "https://p.example.org/"',
+            "must contain CODE",
+        ),
+        ("judgements = 25", 'judgements = 25\nsecret = "x"', "unknown key 'secret'"),
+        ("judgements = 25\n", "", "missing key judgements"),
+    ],
+)
+def test_invalid_guests_and_webhooks_are_refused_with_the_line(folder, capsys, old, new, says):
+    lines = refused(folder, CAMPAIGN + PANEL.replace(old, new), capsys)
+    assert len(lines) == 1, lines
+    assert says in lines[0]
+    assert re.search(r"campaign\.toml:\d+: campaign\.(panel|webhooks)", lines[0])
+    assert not Webhook.objects.exists()
+
+
+def test_defaults_of_a_file_and_of_the_page_are_the_same():
+    panel = GuestPanel()
+    defaults = {key.name: key.default for key in PANEL_KEYS if key.name in PANEL_DEFAULTS}
+    assert defaults == {name: getattr(panel, name) for name in defaults}
+    assert {key.name for key in PANEL_KEYS} == set(PanelForm.Meta.fields) - {"secret"}

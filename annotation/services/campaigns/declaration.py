@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -20,6 +21,7 @@ from django.db import transaction
 from django.utils.translation import ngettext
 
 from annotation.core.campaign_file import (
+    PANEL_CODES,
     SETTINGS,
     CampaignDescription,
     CampaignMistakes,
@@ -27,9 +29,10 @@ from annotation.core.campaign_file import (
     plan_campaign_changes,
 )
 from annotation.core.campaign_questions import find_question_problems
-from annotation.models import Campaign, Membership, Pair
+from annotation.models import Campaign, GuestPanel, Membership, Pair
 from annotation.selectors.campaign_description import describe_campaign, describe_known_pairs
 from annotation.selectors.qualification import make_single_key_warnings
+from annotation.services import webhooks
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.pairs import set_pair_kind, set_pool
 from annotation.services.campaigns.unlisted_objects import (
@@ -38,7 +41,8 @@ from annotation.services.campaigns.unlisted_objects import (
     remove_unlisted,
 )
 from annotation.services.errors import CampaignError
-from annotation.services.people import accounts, exclusion
+from annotation.services.people import accounts, exclusion, guests
+from annotation.services.people.panel_settings import find_panel_problems
 from pooling.core.declaration import Change, Mistake
 from pooling.models import Collection
 from pooling.services import declaration as of_collections
@@ -112,6 +116,7 @@ def plan_campaign(
         )
         described = replace(described, campaign=said)
         before = _read_current_state(campaign, said)
+        said = _complete_settings(campaign, before, said)
         changed, wrong = plan_campaign_changes(before, said)
         # the reader of the files has already inserted their contents
         files = [name for name in ("guidelines_file", "gold_file") if name in said]
@@ -124,6 +129,7 @@ def plan_campaign(
             for name in files
         ]
         refused += wrong + _invalid_values(said) + _unknown_people(said)
+        refused += _invalid_webhooks(before, said) + _invalid_panel(said)
         refused += [
             Mistake(("campaign", "further_questions", *path), problem, expected)
             for path, problem, expected in find_question_problems(
@@ -188,6 +194,53 @@ def _read_current_state(campaign: Campaign | None, said: Mapping[str, Any]) -> d
         if (row["topic"], row["document"]) in named
     ]
     return settings
+
+
+def _complete_settings(
+    campaign: Campaign | None, before: Mapping[str, Any], said: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the table with the panel's codes that it omits, and with known addresses of webhooks as
+    they are shown."""
+    said = dict(said)
+    if "panel" in said:
+        codes = {name: before.get("panel", {}).get(name, "") for name in PANEL_CODES}
+        said["panel"] = {
+            name: value or codes.get(name, value) for name, value in said["panel"].items()
+        }
+    if "webhooks" in said and campaign is not None:
+        known = {(one.name, one.url): one.shown_address for one in campaign.webhooks.all()}
+        said["webhooks"] = [
+            {**row, "url": known.get((row["name"], row["url"]), row["url"])}
+            for row in said["webhooks"]
+        ]
+    return said
+
+
+def _invalid_webhooks(before: Mapping[str, Any], said: Mapping[str, Any]) -> list[Mistake]:
+    kept = {(row["name"], row["url"]) for row in before.get("webhooks", [])}
+    return [
+        Mistake(
+            ("campaign", "webhooks", number, "url"),
+            "the path of the address is left out" if "…" in row["url"] else problem.rstrip("."),
+            "the complete address",
+        )
+        for number, row in enumerate(said.get("webhooks", []))
+        if (row["name"], row["url"]) not in kept
+        and ("…" in row["url"] or (problem := webhooks.find_address_problem(row["url"])))
+    ]
+
+
+def _invalid_panel(said: Mapping[str, Any]) -> list[Mistake]:
+    values = said.get("panel", {})
+    problems = find_panel_problems(values)
+    try:
+        GuestPanel(**values).clean_fields(exclude=["campaign", *PANEL_CODES])
+    except ValidationError as error:
+        problems += [(name, " ".join(texts)) for name, texts in error.message_dict.items()]
+    return [
+        Mistake(("campaign", "panel", name), problem.rstrip("."), "another value")
+        for name, problem in (problems if values else [])
+    ]
 
 
 def _pool_changes(
@@ -334,12 +387,15 @@ def _apply_changes(plan: CampaignPlan, actor: User | None) -> tuple[Collection, 
     for change in plan.of("invitations"):
         if change.after is not None:
             accounts.create_invitation(campaign=campaign, actor=actor, **change.after)
+    for change in plan.of("panel"):
+        guests.save_panel(campaign, _panel_values(change.after), actor=actor)
+    _apply_webhooks(plan, campaign, actor)
     _apply_member_states(plan, campaign, actor)
     remove_unlisted(
         [
             change
             for change in plan.changes
-            if change.name in ("people", "invitations") and change.after is None
+            if change.name in ("people", "invitations", "webhooks") and change.after is None
         ],
         campaign,
         actor=actor,
@@ -433,6 +489,26 @@ def _apply_gold(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> N
         )
     if rows:
         campaign.refresh_from_db()
+
+
+def _panel_values(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a panel's row for its model, without codes that are to be random."""
+    return {
+        name: Decimal(str(value)) if isinstance(value, float) else value
+        for name, value in row.items()
+        if value or name not in PANEL_CODES
+    }
+
+
+def _apply_webhooks(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
+    for change in plan.of("webhooks"):
+        row, old = change.after, change.before
+        if row is not None and old is None:
+            webhooks.create_webhook(campaign, webhooks.NewWebhook(**row), actor=actor)
+        elif row is not None:
+            changed = {name: value for name, value in row.items() if old[name] != value}
+            webhook = campaign.webhooks.select_related("campaign").get(name=row["name"])
+            webhooks.update_webhook(webhook, changed, actor=actor)
 
 
 def _apply_member_states(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:

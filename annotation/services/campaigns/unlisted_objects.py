@@ -12,9 +12,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import Count
 
-from annotation.core.campaign_file import INVITATIONS, resolve_people
+from annotation.core.campaign_file import INVITATIONS, WEBHOOKS, resolve_people
 from annotation.models import Campaign, Membership
 from annotation.services.people import accounts
+from annotation.services.webhooks import delete_webhook
 from assay.number_words import format_count
 from pooling.core.declaration import Change, format_row, row_identity
 from pooling.models import Collection
@@ -47,16 +48,16 @@ def find_unlisted(
                 )
             else:
                 stays.append(f"{called}: stays (no judgements; removed with prune)")
-    if "invitations" in said:
-        wanted = {row_identity(INVITATIONS, row) for row in said["invitations"]}
-        for row in before["invitations"]:
-            if row_identity(INVITATIONS, row) in wanted:
+    for key, ending in ((INVITATIONS, "withdrawn"), (WEBHOOKS, "deleted")):
+        wanted = {row_identity(key, row) for row in said.get(key.name, [])}
+        for row in before[key.name] if key.name in said else []:
+            if row_identity(key, row) in wanted:
                 continue
-            called = f"invitations: {format_row(INVITATIONS, row)}"
+            called = f"{key.name}: {format_row(key, row)}"
             if prune:
-                removed.append(Change("campaign", "invitations", row, None, f"{called}: withdrawn"))
+                removed.append(Change("campaign", key.name, row, None, f"{called}: {ending}"))
             else:
-                stays.append(f"{called}: stays (withdrawn with prune)")
+                stays.append(f"{called}: stays ({ending} with prune)")
     return stays, removed
 
 
@@ -87,6 +88,8 @@ def remove_unlisted(removed: Sequence[Change], campaign: Campaign, *, actor: Use
             accounts.remove_member(
                 campaign.memberships.get(user__username=change.before["user"]), actor=actor
             )
+        elif change.name == "webhooks":
+            delete_webhook(campaign.webhooks.get(name=change.before["name"]), actor=actor)
         else:
             for invitation in campaign.invitations.filter(revoked_at=None, **change.before):
                 accounts.revoke_invitation(invitation=invitation, actor=actor)
