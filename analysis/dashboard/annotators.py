@@ -31,7 +31,7 @@ from assay.campaigns.flags import (
     find_flags,
     sort_flags,
 )
-from assay.campaigns.outlier_annotators import find_outliers
+from assay.campaigns.outlier_annotators import Outlier, find_outliers
 from assay.labels.aggregation.majority import lowest_mode
 from assay.labels.agreement.annotators import (
     AnnotatorKappa,
@@ -76,6 +76,7 @@ class AnnotatorSummary:
     qualification: QualificationScore | None
     last: datetime | None  # has judged, or was assigned or answered any kind of pair
     flags: list[AnnotatorFlag]
+    outlier: Outlier | None = None
 
     @property
     def waits(self) -> bool:
@@ -218,12 +219,18 @@ def _member_summary(
         "leave excluded out",
         lambda: {loo.name: loo for loo in _agreement_of_excluded(campaign, live)},
     )
-    below = live.derived("clearly below", lambda: find_outliers(list(agreements.values())))
+    outliers = live.derived(
+        "outliers",
+        lambda: {
+            one.name: one
+            for one in find_outliers(live.table(campaign.grades.size), list(agreements.values()))
+        },
+    )
     cohort = live.derived("cohort", lambda: _cohort_figures(live, names, list(agreements.values())))
     agreement = of_excluded.get(name) if member.status == Membership.Status.EXCLUDED else None
     own = get_annotator_figures(get_annotator_columns(live, len(names)), name, len(names))
     return _build_summary(
-        member, own, cohort, agreement or agreements.get(name), known, gold, below.get(name, False)
+        member, own, cohort, agreement or agreements.get(name), known, gold, outliers.get(name)
     )
 
 
@@ -343,7 +350,7 @@ def _build_summary(
     agreement: AnnotatorKappa | None,
     known: dict[str, QualificationScore],
     gold_of_all: GoldResults,
-    below_others: bool,
+    outlier: Outlier | None,
 ) -> AnnotatorSummary:
     own_counts, n = own.counts, own.n_kept
     is_out = member.status == Membership.Status.EXCLUDED
@@ -366,7 +373,7 @@ def _build_summary(
         cohort_confusion=cohort.confusion - agreement.confusion
         if agreement and not is_out
         else cohort.confusion,
-        below_others=below_others,
+        outlier=outlier,
         gold_right=gold.right if gold else 0,
         gold_exact=gold.exact if gold else 0,
         gold_judged=gold.judged if gold else 0,
@@ -394,6 +401,7 @@ def _build_summary(
         qualification=known.get("qualification"),
         last=own.last,
         flags=[] if is_out else find_flags(portrait, cohort.names),
+        outlier=outlier,
     )
 
 
@@ -410,22 +418,14 @@ def _median_or_none(seconds: np.ndarray) -> float | None:
 @dataclass(frozen=True)
 class RandomLikeAnnotator:
     """An annotator whose judgements may be unrelated to the documents. sign: one of LIKE_RANDOM.
-    n_labels: labels that would be lost or change without them. kappa: with the others, and the
-    bounds of its 95% CI, None if the sign is not about agreement."""
+    n_labels: labels that would be lost or change without them. alphas: alpha with and without their
+    judgements, None if the sign is not about agreement."""
 
     pseudonym: str
     sign: str
     n_judgements: int
     n_labels: int
-    kappa: Sequence[float] | None = None
-
-
-def _kappa_with_bounds(person: AnnotatorSummary) -> Sequence[float] | None:
-    agreement = person.agreement
-    if agreement is None:
-        return None
-    interval = agreement.over_pairs if agreement.interval.reason else agreement.interval
-    return (agreement.kappa, *interval.bounds)
+    alphas: Sequence[float] | None = None
 
 
 def find_random_like_annotators(
@@ -439,7 +439,7 @@ def find_random_like_annotators(
     for person in list_annotators(campaign, live=live):
         signs = [flag.name for flag in sort_flags(person.flags) if flag.name in LIKE_RANDOM]
         if signs:
-            name = person.membership.pseudonym
+            name, outlier = person.membership.pseudonym, person.outlier
             without = compute_exclusion_effect(live.table(campaign.grades.size), [name])
             suspects.append(
                 RandomLikeAnnotator(
@@ -447,7 +447,9 @@ def find_random_like_annotators(
                     signs[0],
                     without.n_judgements,
                     len(without.without_label) + len(without.changes),
-                    _kappa_with_bounds(person) if signs[0] != GOLD_AT_CHANCE else None,
+                    (outlier.alpha, outlier.alpha_without)
+                    if outlier and signs[0] != GOLD_AT_CHANCE
+                    else None,
                 )
             )
     return sorted(

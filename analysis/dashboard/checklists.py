@@ -222,4 +222,4 @@ def _adjudication_step(figures: HomeStatistics | None, items: Sequence[ToDoItem]
 
 
 def _being_computed() -> str:
-    return _("Being computed. Reload the page in a minute.")
+    return _("Being calculated. Reload the page in a minute.")

@@ -114,12 +114,16 @@ def _last_job_figures(campaigns: Sequence[Campaign]) -> dict[int, HomeStatistics
     ).exclude(report={})  # the report was written by an older version
     newest = done.values("campaign_id").annotate(newest=Max("pk")).order_by().values("newest")
     rows = Job.objects.filter(pk__in=newest).values_list("campaign_id", "report")
-    names = {one.name for one in fields(Forecast)}
+    names, of_suspect = (
+        {one.name for one in fields(kind)} for kind in (Forecast, RandomLikeAnnotator)
+    )
     return {
         campaign: _parse_figures(report)
         for campaign, report in rows
         if campaign is not None
-        and report["forecast"].keys() == names  # the report was written by another version
+        # else the report was written by another version
+        and report["forecast"].keys() == names
+        and all(one.keys() == of_suspect for one in report["like_random"])
     }
 
 

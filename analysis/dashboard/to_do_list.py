@@ -430,13 +430,12 @@ def _describe_harm(one: RandomLikeAnnotator) -> str:
         one.n_labels,
     )
     harm = says % {"n": f"{one.n_judgements:,}", "labels": f"{one.n_labels:,}"}
-    if one.kappa is None:
+    if one.alphas is None:
         return harm
-    kappa, low, high = (f"{value:.2f}".replace("-", "−") for value in one.kappa)
-    return _("kappa %(kappa)s (95%% CI %(low)s to %(high)s), %(harm)s") % {
-        "kappa": kappa,
-        "low": low,
-        "high": high,
+    alpha, without = (f"{value:.2f}".replace("-", "−") for value in one.alphas)
+    return _("alpha %(alpha)s, %(without)s without them, %(harm)s") % {
+        "alpha": alpha,
+        "without": without,
         "harm": harm,
     }
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.campaigns.outlier_annotators import Outlier
+
 
 @dataclass(frozen=True)
 class AnnotatorFlag:
@@ -24,8 +26,8 @@ class AnnotatorProfile:
 
     confusion: (n_grades, n_grades), own grade x label of the others. cohort_confusion: the same,
     summed over the other annotators. kappa, low, high: linearly weighted, against the others, with
-    its 95% confidence interval over pairs, NaN if undefined. below_others: whether kappa is clearly
-    lower than among honest annotators of this campaign (`outlier_annotators.find_outliers`).
+    its 95% confidence interval over pairs, NaN if undefined. outlier: alpha with and without the
+    annotator if their agreement may be chance (`outlier_annotators.find_outliers`).
     gold_right, gold_exact: gold answers that are correct by the campaign's rule, and that are exactly
     the known grade, of gold_judged.
     gold_chance, gold_others: share of gold pairs that random grades and the other annotators get
@@ -45,7 +47,7 @@ class AnnotatorProfile:
     cohort_shares: NDArray[np.float64]
     confusion: NDArray[np.int64]
     cohort_confusion: NDArray[np.int64]
-    below_others: bool = False
+    outlier: Outlier | None = None
     gold_right: int = 0
     gold_exact: int = 0
     gold_judged: int = 0
@@ -148,11 +150,12 @@ def _speed_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
 
 
 def _agreement_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
-    if p.n_shared < MIN_PAIRS or np.isnan(p.high) or not p.below_others:
+    if p.n_shared < MIN_PAIRS or np.isnan(p.high) or p.outlier is None:
         return []
     evidence = (
         f"kappa {p.kappa:.2f} with the others on {p.n_shared} pairs (over pairs, 95% CI "
-        f"{p.low:.2f} to {p.high:.2f}), clearly below their usual kappa"
+        f"{p.low:.2f} to {p.high:.2f}). Alpha {p.outlier.alpha:.2f}, "
+        f"{p.outlier.alpha_without:.2f} without them"
     )
     if p.high < 0:
         return [

@@ -1,82 +1,113 @@
-"""Find annotators who agree with the others clearly less than honest annotators of the same
-campaign.
+"""Find annotators without whom the others agree clearly better.
 
-A fixed threshold does not work: honest annotators differ as well, and in campaigns with low kappa
-many of their intervals contain 0, so it would flag 19% to 54% of them. Each annotator is therefore
-compared with the campaign's other annotators, with the sampling error of their kappas and a
-correction for the number of annotators compared.
+A fixed threshold of kappa does not work: honest annotators differ, and in campaigns with low
+agreement many of their confidence intervals contain 0. The test therefore asks whether the pairs of
+one annotator are more disputed than other pairs of the same topics, with a correction for the
+number of annotators compared.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from assay.labels.agreement.annotators import AnnotatorKappa
-from assay.labels.intervals import MAX_COEFFICIENT
+from assay.labels.agreement.alpha import krippendorff_alpha
+from assay.labels.agreement.annotators import AnnotatorKappa, compute_annotator_kappas
+from assay.labels.agreement.raters import count_against_others_by_topic
+from assay.labels.labels import LabelTable
 
-MIN_ANNOTATORS = 4
-"""Minimum number of annotators with an interval of kappa. With fewer, the usual kappa is unknown.
-"""
-FALSE_DISCOVERY_RATE = 0.05
+MIN_SHARED = 20
+"""Minimum number of judgements of pairs that others have judged, too."""
+ALPHA = 0.01
 
 
-def find_outliers(people: Sequence[AnnotatorKappa]) -> dict[str, bool]:
-    """Return by name whether a person's kappa is clearly lower than the others' (Assay-specific,
-    with the procedure of Benjamini and Hochberg 1995 at a false discovery rate of 5%).
+@dataclass(frozen=True)
+class Outlier:
+    """An annotator whose agreement may be chance. alpha, alpha_without: ordinal alpha of the
+    judgements with and without theirs. p: corrected for the number of annotators."""
 
-    On the scale of Fisher's z, the distance from the median of the others is divided by √(own
-    error² + spread of people²) and tested one-sided with the normal distribution. The spread is
-    based on the median absolute deviation, minus the part that errors explain, so that a few
-    careless annotators do not mask themselves. The own error is that over pairs. It is too small if
-    pairs are assigned by topic, but then the spread is larger by as much: in simulations with 5 or
-    10 topics and strong topic effects, at most 2% of honest people were flagged. People without an
-    interval over pairs are ignored.
+    name: str
+    alpha: float
+    alpha_without: float
+    p: float
+
+
+def find_outliers(table: LabelTable, people: Sequence[AnnotatorKappa]) -> list[Outlier]:
+    """Return annotators whose kappa may be 0 or less, and who disagree with the others more than
+    chance explains (Assay-specific, a permutation test with the normal approximation and
+    Bonferroni's correction at a family-wise error rate of 1%).
+
+    people: agreement of the annotators of the table. The annotator with the greatest excess of
+    disagreement is tested first. If it is significant, the test is repeated without these
+    judgements, because honest annotators who shared pairs with them disagree with them as well.
     """
-    looked_at = [person for person in people if not person.over_pairs.reason]
-    result = {person.name: False for person in people}
-    if len(looked_at) < MIN_ANNOTATORS:
-        return result
-    kappa = np.array([person.kappa for person in looked_at])
-    z = np.arctanh(np.clip(kappa, -MAX_COEFFICIENT, MAX_COEFFICIENT))
-    bounds = np.arctanh(
-        np.clip(
-            [person.over_pairs.bounds for person in looked_at], -MAX_COEFFICIENT, MAX_COEFFICIENT
-        )
+    outliers: list[Outlier] = []
+    while (worst := _find_worst(table, people)) is not None:
+        outliers.append(worst)
+        table = table.exclude_annotators({worst.name})
+        people = compute_annotator_kappas(table.annotators, count_against_others_by_topic(table))
+    return outliers
+
+
+def _find_worst(table: LabelTable, people: Sequence[AnnotatorKappa]) -> Outlier | None:
+    """Return the annotator with the greatest excess of disagreement among those whose interval of
+    kappa contains 0, or None if it is not significant."""
+    suspects = [
+        table.annotators.index(person.name)
+        for person in people
+        if person.n >= MIN_SHARED and not person.over_pairs.reason and person.over_pairs.low <= 0
+    ]
+    if not suspects:
+        return None
+    excess = compute_excess_disagreement(table)
+    worst = max(suspects, key=lambda i: float(excess[i]))
+    p = min(1.0, float(scipy.special.ndtr(-excess[worst])) * int(np.isfinite(excess).sum()))
+    without = table.counts.copy()
+    own = table.annotator == worst
+    np.subtract.at(without, (table.pair[own], table.grade[own]), 1)
+    alpha, alpha_without = (
+        krippendorff_alpha(counts, level="ordinal") for counts in (table.counts, without)
     )
-    error = (bounds[:, 1] - bounds[:, 0]) / (
-        2 * scipy.special.stdtrit(np.array([person.n for person in looked_at]) - 1, 0.975)
-    )
-    spread = (1.4826 * np.median(np.abs(z - np.median(z)))) ** 2 - np.median(error) ** 2
-    p = scipy.special.ndtr((z - medians_of_others(z)) / np.sqrt(error**2 + max(spread, 0.0)))
-    for person, is_below in zip(looked_at, benjamini_hochberg(p), strict=True):
-        result[person.name] = bool(is_below)
-    return result
+    if not (p <= ALPHA and alpha_without > alpha):
+        return None
+    return Outlier(table.annotators[worst], alpha, alpha_without, p)
 
 
-def medians_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return (n), for each value the median of all others. There must be at least two values.
+def compute_excess_disagreement(table: LabelTable) -> NDArray[np.float64]:
+    """Return (n_annotators), the sum of each annotator's distances from the other judgements of the
+    same pairs, standardised by its exact mean and variance if judgements are exchanged at random.
 
-    Values are sorted once: without the value of rank r, those above it move down by one.
+    Distances are those of ordinal alpha. Whole pairs are exchanged within a topic among pairs with
+    as many judgements, and judgements within a pair. -inf for annotators with fewer than MIN_SHARED
+    compared judgements or without variance.
     """
-    n, order = len(values), np.argsort(values, kind="stable")
-    rank = np.empty(n, dtype=np.int64)
-    rank[order] = np.arange(n)
-    low, high = (n - 2) // 2, (n - 1) // 2
-    ascending = values[order]
-    return (ascending[low + (rank <= low)] + ascending[high + (rank <= high)]) / 2
-
-
-def benjamini_hochberg(
-    p: NDArray[np.float64], rate: float = FALSE_DISCOVERY_RATE
-) -> NDArray[np.bool_]:
-    """Return which hypotheses are rejected by the step-up procedure of Benjamini and Hochberg
-    (1995)."""
-    order = np.argsort(p, kind="stable")
-    under = np.flatnonzero(p[order] <= rate * np.arange(1, len(p) + 1) / len(p))
-    rejected = np.zeros(len(p), dtype=bool)
-    rejected[order[: under[-1] + 1 if len(under) else 0]] = True
-    return rejected
+    rows = table.judgements_per_pair[table.pair] > 1
+    pair, annotator, grade = table.pair[rows], table.annotator[rows], table.grade[rows]
+    n = table.judgements_per_pair[pair]
+    marginals = table.counts[table.judgements_per_pair > 1].sum(axis=0)
+    middles = marginals.cumsum() - marginals / 2
+    distance = (middles[:, None] - middles[None, :]) ** 2
+    own = (table.counts[pair] @ distance)[np.arange(len(pair)), grade] / (n - 1)
+    topic = table.pair_topic[pair].astype(np.int64)
+    stratum = np.unique(topic * (int(n.max(initial=0)) + 1) + n, return_inverse=True)[1]
+    size = np.bincount(stratum)
+    own = own - (np.bincount(stratum, own) / size)[stratum]
+    of_pair = (
+        np.bincount(pair, own, minlength=table.n_pairs) / np.maximum(table.judgements_per_pair, 1)
+    )[pair]
+    variance, between = np.bincount(stratum, own**2) / size, np.bincount(stratum, of_pair**2) / size
+    n_pairs = np.bincount(stratum, 1 / n)
+    # judgements of each annotator in each stratum: k draws from distinct pairs
+    cells, k = np.unique(annotator.astype(np.int64) * len(size) + stratum, return_counts=True)
+    who, s = cells // max(len(size), 1), cells % max(len(size), 1)
+    drawn = k * variance[s] - k * (k - 1) * between[s] / np.maximum(n_pairs[s] - 1, 1)
+    total = np.bincount(annotator, own, minlength=table.n_annotators)
+    spread = np.sqrt(np.maximum(np.bincount(who, drawn, minlength=table.n_annotators), 0))
+    known = (np.bincount(annotator, minlength=table.n_annotators) >= MIN_SHARED) & (
+        spread > 1e-9 * np.abs(total).max(initial=1)
+    )
+    return np.where(known, total / np.where(known, spread, 1), -np.inf)

@@ -184,10 +184,14 @@ falling pace.
 
 ## The flag "agreement may be chance"
 
-Each campaign has ten annotators. The table shows the share of annotators with this flag, for careful annotators and for an annotator who grades at
-random. The number of campaigns is a quarter of the number of trials. *baseline* is a rule with a fixed bound: the confidence interval of kappa lies
-below .1. In the rows with topics, all pairs of a topic share 60% of their relevance. In addition, each annotator judges all pairs of a topic too
-strictly or too leniently by a random amount (standard deviation .5).
+The table shows the share of campaigns in which a careful annotator has this flag. The last column shows the share in which an annotator who grades at
+random and makes 28% of the judgements has it. The number of campaigns is a quarter of the number of trials. Each pair has two judgements.
+
+- *assigned*: every annotator judges pairs of every topic (evenly), or a third of the annotators makes most judgements of each topic (by topic)
+- *kappa*: mean of the annotators with the label of the others, with equal care
+- *equal care*: all annotators are equally careful
+- *differing care*: their error variances differ by up to 20%, and each annotator judges all pairs of a topic too strictly or too leniently by a random
+  amount (standard deviation .5). The last two columns use these annotators.
 
 {accused}
 

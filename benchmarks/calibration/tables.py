@@ -330,41 +330,44 @@ def simulate_end(
 
 
 def sign_rows() -> list[GridRow]:
-    rows = [GridRow([str(pairs)], (base, pairs, 0)) for base in signs.NOISE for pairs in (30, 100)]
-    return rows + [
-        GridRow([f"100 of {topics} topics"], (base, 100, topics))
+    return [
+        GridRow(
+            [str(annotators), str(pairs), "by topic" if by_topic else "evenly"],
+            (base, annotators, pairs, by_topic),
+        )
         for base in signs.NOISE
-        for topics in (5, 10, 25)
+        for annotators, pairs in ((4, 50), (8, 50), (8, 150), (20, 60))
+        for by_topic in (False, True)
     ]
 
 
 def simulate_sign(
-    base: float, pairs: int, topics: int, *, trials: int, rng: np.random.Generator
+    base: float,
+    annotators: int,
+    pairs: int,
+    by_topic: bool,
+    *,
+    trials: int,
+    rng: np.random.Generator,
 ) -> list[str]:
-    campaigns = max(trials // 4, 10)
-    alone = signs.measure_sign_rates(
-        base,
-        annotators=10,
-        pairs=pairs,
-        campaigns=campaigns,
-        rng=rng,
-        random_too=False,
-        topics=topics,
-    )
-    mixed = signs.measure_sign_rates(
-        base,
-        annotators=10,
-        pairs=pairs,
-        campaigns=campaigns,
-        rng=rng,
-        random_too=True,
-        topics=topics,
+    equal, differing, mixed = (
+        signs.measure_sign_rates(
+            base,
+            annotators=annotators,
+            pairs=pairs,
+            by_topic=by_topic,
+            campaigns=max(trials // 4, 10),
+            rng=rng,
+            differing=differing,
+            random_too=random_too,
+        )
+        for differing, random_too in ((False, False), (True, False), (True, True))
     )
     return [
-        f"{alone.kappa:.2f}",
-        format_share(alone.before),
-        format_share(alone.honest),
-        format_share(mixed.honest),
+        f"{equal.kappa:.2f}",
+        format_share(equal.false_alarm),
+        format_share(differing.false_alarm),
+        format_share(mixed.false_alarm),
         format_share(mixed.at_random),
     ]
 
@@ -509,7 +512,16 @@ TABLES = (
     ),
     GridTable(
         "accused",
-        ["pairs", "kappa", "baseline", "careful", "careful, with one at random", "at random"],
+        [
+            "annotators",
+            "judgements each",
+            "assigned",
+            "kappa",
+            "equal care",
+            "differing care",
+            "careful, with one at random",
+            "at random",
+        ],
         sign_rows(),
         simulate_sign,
     ),

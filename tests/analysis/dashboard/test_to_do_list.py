@@ -196,9 +196,7 @@ def test_whose_judgements_look_random_comes_first_also_when_they_no_longer_judge
     known = {
         campaign.pk: like_random_figures(
             campaign,
-            RandomLikeAnnotator(
-                ada.pseudonym, "agreement may be chance", 150, 143, [0.24, -0.02, 0.5]
-            ),
+            RandomLikeAnnotator(ada.pseudonym, "agreement may be chance", 150, 143, [0.36, 0.8]),
         )
     }
     for status in ("active", "paused"):
@@ -206,7 +204,7 @@ def test_whose_judgements_look_random_comes_first_also_when_they_no_longer_judge
         first, second = build_to_do_list([campaign], known)
         assert (
             first.words
-            == f"{ada.pseudonym} may agree with others only by chance: kappa 0.24 (95% CI −0.02 to 0.50), "
+            == f"{ada.pseudonym} may agree with others only by chance: alpha 0.36, 0.80 without them, "
             "150 judgements, 143 labels affected"
         )
         assert [action.words for action in first.actions] == ["Review", "Exclude…"]

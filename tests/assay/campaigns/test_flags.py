@@ -10,9 +10,11 @@ import pytest
 import scipy.stats
 
 from assay.campaigns.flags import AnnotatorProfile, binomial_tail, find_flags
+from assay.campaigns.outlier_annotators import Outlier
 
 NAMES = ["Wrong", "Topic", "Partial", "Perfect"]
 GOOD = np.array([[20, 2, 1, 0], [2, 25, 4, 1], [1, 4, 25, 2], [0, 1, 2, 20]])
+OUTLIER = Outlier("ada", 0.36, 0.8, 0.001)
 ORDINARY = AnnotatorProfile(
     n=110,
     n_fast=0,
@@ -47,10 +49,10 @@ def test_an_ordinary_annotator_has_no_flag():
         ({"n_cannot": 60}, "often cannot judge"),
         ({"median_seconds": 4.0}, "fast"),
         (
-            {"kappa": 0.02, "low": -0.1, "high": 0.14, "below_others": True},
+            {"kappa": 0.02, "low": -0.1, "high": 0.14, "outlier": OUTLIER},
             "agreement may be chance",
         ),
-        ({"kappa": -0.5, "low": -0.6, "high": -0.4, "below_others": True}, "against the others"),
+        ({"kappa": -0.5, "low": -0.6, "high": -0.4, "outlier": OUTLIER}, "against the others"),
         (
             {"confusion": np.array([[20, 2, 0, 0], [2, 12, 20, 1], [1, 18, 12, 2], [0, 0, 2, 20]])},
             "confuses Topic and Partial",
@@ -78,7 +80,7 @@ def test_a_flag_on_gold_gives_both_shares():
 
 
 def test_every_flag_says_what_it_does_not_prove():
-    kappa = {"kappa": 0.0, "low": -0.1, "high": 0.1, "below_others": True}
+    kappa = {"kappa": 0.0, "low": -0.1, "high": 0.1, "outlier": OUTLIER}
     bad = replace(
         ORDINARY,
         n_fast=40,
