@@ -163,10 +163,10 @@ def rows_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module", autouse=True)
 def _sketched_pictures(request: pytest.FixtureRequest) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        if not getattr(request.module, "PRINTS_PICTURES", False):
-            for name in pictures.USED_BY:
-                patch.setattr(f"{name}.render_files", pictures.sketched)
+    if getattr(request.module, "PRINTS_PICTURES", False):
+        yield
+        return
+    with pictures.sketched_pictures():
         yield
 
 

@@ -203,7 +203,7 @@ def named_pages() -> list[str]:
 
 def prepare(n_judgements: int = 260) -> None:
     """Fill an installation that has the demo campaign, and print what stands in the addresses above
-    as one JSON object."""
+    as one JSON object. Pages only link to printed pictures, so these are sketches."""
     from django.contrib.auth.models import User
     from django.core.files.base import ContentFile
     from django.test import Client
@@ -490,4 +490,8 @@ def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 
     return members
 
 
-SMALL_CAMPAIGN = "from tests.pages import prepare; prepare()"
+SMALL_CAMPAIGN = """
+from tests import pages, pictures
+with pictures.sketched_pictures():
+    pages.prepare()
+"""

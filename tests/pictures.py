@@ -6,8 +6,8 @@ Tests get it unless their module has `PRINTS_PICTURES = True` or they use the fi
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
@@ -20,12 +20,20 @@ UNIQUE = re.compile(r"\bp\d+[a-z]\b")
 BEGINNINGS = {"pdf": "%PDF-", "svg": "<?xml", "png": "\x89PNG"}
 
 
-@contextmanager
-def real_pictures() -> Iterator[None]:
+def real_pictures() -> AbstractContextManager[None]:
     """Pictures are printed as in production."""
+    return _printed_by(render_files)
+
+
+def sketched_pictures() -> AbstractContextManager[None]:
+    return _printed_by(sketched)
+
+
+@contextmanager
+def _printed_by(render: Callable[..., dict[str, bytes]]) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in USED_BY:
-            patch.setattr(f"{name}.render_files", render_files)
+            patch.setattr(f"{name}.render_files", render)
         yield
 
 
