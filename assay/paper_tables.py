@@ -70,7 +70,7 @@ def to_paper_latex(table: Table) -> str:
     """
     table, remarks = _drop_columns(table)
     shown = format_cells(table)
-    parts = list(_split(table, shown))
+    parts = list(_split(_MeasuredTable(table, shown)))
     lines = [r"% needs \usepackage{array,booktabs}"]
     for number, part in enumerate(parts):
         if number and number % PARTS_PER_CLEARPAGE == 0:
@@ -88,6 +88,15 @@ class _Layout:
     wide: bool
     size: int
     wrapped: dict[int, float]
+
+
+class _MeasuredTable:
+    """A table, its cells as text, and at each size the points of each column that is not
+    wrapped."""
+
+    def __init__(self, table: Table, shown: list[list[str]]) -> None:
+        self.table, self.shown = table, shown
+        self.widths = {points: _widths(table, shown, points) for points, _ in SIZES}
 
 
 @dataclass(frozen=True)
@@ -217,16 +226,16 @@ def _header_lines(table: Table, shown: list[list[str]], column: int) -> list[str
     return lines
 
 
-def _lay_out(table: Table, shown: list[list[str]], columns: Sequence[int]) -> _Layout | None:
+def _lay_out(measured: _MeasuredTable, columns: Sequence[int]) -> _Layout | None:
     """Return the first layout in which the columns fit, or None."""
     for wide in (False, True):
         room = TEXT_WIDTH if wide else COLUMN_WIDTH
         for size, (points, _) in enumerate(SIZES):
-            widths = _widths(table, shown, points)
-            total = _heads_width(table, columns, widths, points) + GAP * (len(columns) - 1)
+            widths = measured.widths[points]
+            total = _heads_width(measured.table, columns, widths, points) + GAP * (len(columns) - 1)
             if total <= room:
                 return _Layout(wide, size, {})
-            if wrapped := _wrap(table, shown, columns, widths, room):
+            if wrapped := _wrap(measured.table, measured.shown, columns, widths, room):
                 return _Layout(wide, size, wrapped)
     return None
 
@@ -272,25 +281,26 @@ def _wrap(
     }
 
 
-def _split(table: Table, shown: list[list[str]]) -> Iterator[_Part]:
+def _split(measured: _MeasuredTable) -> Iterator[_Part]:
     """Divide the table by columns, then by rows."""
-    for columns in _split_columns(table, shown):
-        layout = _lay_out(table, shown, columns) or _Layout(True, len(SIZES) - 1, {})
-        for rows in _split_rows(table, shown, columns, layout):
+    for columns in _split_columns(measured):
+        layout = _lay_out(measured, columns) or _Layout(True, len(SIZES) - 1, {})
+        for rows in _split_rows(measured.table, measured.shown, columns, layout):
             yield _Part(rows, columns, layout)
 
 
-def _split_columns(table: Table, shown: list[list[str]]) -> list[list[int]]:
+def _split_columns(measured: _MeasuredTable) -> list[list[int]]:
     """Return groups of columns that fit the page. All begin with the table's first text columns."""
+    table, shown = measured.table, measured.shown
     everything = list(range(len(table.header)))
-    if _lay_out(table, shown, everything):
+    if _lay_out(measured, everything):
         return [everything]
     numeric = table.numeric
     n_names = next((i for i, number in enumerate(numeric) if number), 1)
     names = everything[: max(1, min(n_names, 2), _count_distinguishing_columns(shown, n_names))]
     groups = [list(names)]
-    for chunk in _chunks(table, shown, names):
-        if len(groups[-1]) > len(names) and not _lay_out(table, shown, [*groups[-1], *chunk]):
+    for chunk in _chunks(measured, names):
+        if len(groups[-1]) > len(names) and not _lay_out(measured, [*groups[-1], *chunk]):
             groups.append(list(names))
         groups[-1] += chunk
     return groups
@@ -303,13 +313,13 @@ def _count_distinguishing_columns(shown: list[list[str]], most: int) -> int:
     )
 
 
-def _chunks(table: Table, shown: list[list[str]], names: Sequence[int]) -> Iterator[list[int]]:
+def _chunks(measured: _MeasuredTable, names: Sequence[int]) -> Iterator[list[int]]:
     """Return the columns after the names, with those of a head together if they fit the page."""
-    first = 0
+    table, first = measured.table, 0
     for _, n in table.heads or [("", 1)] * len(table.header):
         columns = [i for i in range(first, first + n) if i not in names]
         first += n
-        if columns and _lay_out(table, shown, [*names, *columns]):
+        if columns and _lay_out(measured, [*names, *columns]):
             yield columns
         else:
             yield from ([i] for i in columns)
