@@ -99,50 +99,80 @@ def main() -> int:
 
 
 SECTIONS = {
-    "bench_agreement": ("Agreement", "Agreement statistics and labels of a large campaign."),
+    "bench_agreement": (
+        "Agreement",
+        "These benchmarks compute agreement statistics and labels of a large campaign.",
+    ),
     "bench_bands": (
         "Rank windows",
-        "Effect of the width of rank windows on topic blocks, and on the time of a claim.",
+        "These benchmarks show how the width of rank windows affects topic blocks and the time of a claim.",
     ),
     "bench_before": (
         "Comparison with version 0.1.0",
-        "Ratios of the other benchmarks, and processor time of pages, in both versions.",
+        "These benchmarks compare the results of other benchmarks, and the processor time of pages, with those of version 0.1.0.",
     ),
-    "bench_bootstrap": ("Bootstrap", "Bootstrap of ranks."),
+    "bench_bootstrap": ("Bootstrap", "This benchmark computes the bootstrap of ranks."),
     "bench_claims": (
         "Claims",
-        "A claim assigns the next pair to an annotator. Many clients claim at the same time.",
+        "A claim assigns the next pair to an annotator. In these benchmarks, many clients claim at the same time.",
     ),
-    "bench_commands": ("Commands", "Start of a command and a complete evaluation."),
+    "bench_commands": (
+        "Commands",
+        "These benchmarks start a command and run a complete evaluation, with `assay` and with `manage.py`.",
+    ),
     "bench_crowd": (
         "Many annotators",
-        "Annotators judge at their own pace while three managers open pages.",
+        "In these benchmarks, annotators judge at their own pace while three managers open pages.",
     ),
-    "bench_dashboards": ("Dashboards", "Pages of managers in large campaigns."),
-    "bench_evaluate": ("Evaluation", "Measures of several runs."),
+    "bench_dashboards": (
+        "Dashboards",
+        "These benchmarks open managers' pages of large campaigns.",
+    ),
+    "bench_evaluate": ("Evaluation", "These benchmarks compute measures of several runs."),
     "bench_first_document": (
         "First document",
-        "Time until a new annotator sees the first document over a slow connection.",
+        "These benchmarks measure the time until a new annotator sees the first document over a slow connection.",
     ),
-    "bench_import": ("Import", "Import of a large document collection, and texts of a pool."),
-    "bench_judging_page": ("Judging page", "Time from a key press to the next document."),
+    "bench_import": (
+        "Import",
+        "These benchmarks import a large document collection, and read the texts of a pool.",
+    ),
+    "bench_judging_page": (
+        "Judging page",
+        "These benchmarks measure the time from a key press to the next document.",
+    ),
     "bench_overload": (
         "Overload",
-        "Throughput at saturation and beyond ([fault tolerance](reliability.md#load)).",
+        "These benchmarks measure the throughput at saturation and beyond ([fault tolerance](reliability.md#load)).",
     ),
-    "bench_pool": ("Pools", "Depth-k pool of large runs."),
+    "bench_pool": ("Pools", "This benchmark builds a depth-k pool of large runs."),
     "bench_preferences": (
         "Preferences",
-        "Abilities of systems from many battles, with clustered errors.",
+        "This benchmark computes abilities of systems from many battles, with clustered errors.",
     ),
-    "bench_profile": ("Profile", "Processor time of requests by part of the program."),
-    "bench_reading": ("Reading runs", "Reading of large run files."),
-    "bench_requests": ("Requests", "Processor time of each request of the judging page."),
-    "bench_sampling": ("Sampling", "Estimates, rank model and stopping rules."),
-    "bench_split_half": ("Split halves", "Tests on many halves of the topics."),
-    "bench_stability": ("Stability", "Sub-collections of the multi-element protocol."),
-    "bench_systems": ("Systems", "Tests and intervals of differences between systems."),
-    "bench_workers": ("Workers", "Reports that are divided between two workers."),
+    "bench_profile": (
+        "Profile",
+        "These benchmarks measure the processor time of requests by part of the program.",
+    ),
+    "bench_reading": ("Reading runs", "These benchmarks read large run files."),
+    "bench_requests": (
+        "Requests",
+        "These benchmarks measure the processor time of each request of the judging page.",
+    ),
+    "bench_sampling": (
+        "Sampling",
+        "These benchmarks compute estimates, the rank model and stopping rules.",
+    ),
+    "bench_split_half": ("Split halves", "This benchmark runs tests on many halves of the topics."),
+    "bench_stability": (
+        "Stability",
+        "These benchmarks draw and evaluate sub-collections of the multi-element protocol.",
+    ),
+    "bench_systems": (
+        "Systems",
+        "These benchmarks compute tests and intervals of differences between systems.",
+    ),
+    "bench_workers": ("Workers", "In these benchmarks, two workers share the parts of a report."),
 }
 """Module -> (heading, sentence) of its section on the page."""
 
@@ -174,25 +204,28 @@ def write_table() -> None:
     text = [
         "# Benchmarks",
         "",
-        f"These measurements were made by `make bench` on {machine}. The modules in `benchmarks/`",
-        "describe the comparisons and the sizes of the data.",
+        "Use this page to compare the speed and memory of Assay with other tools and with limits. `make bench` made these",
+        f"measurements on {machine}. The modules in `benchmarks/` describe the comparisons and the",
+        "sizes of the data.",
         "",
         "Main results:",
         "",
         "- A server with two cores responds to 1,350 annotators within 250 ms, and to 5,000 annotators within 0.8 s",
         "  (99th percentile).",
         "- Evaluation takes less time than with the reference tools.",
-        "- The judging page loads less than 46 kB (compressed) before the first document is shown.",
+        "- The judging page loads less than 46 kB (compressed) before it shows the first document.",
         "",
         "The tables have these columns:",
         "",
         "- *ratio*: time of the comparison divided by the time of Assay, or the limit divided by the measured value. Times",
         "  are medians of alternating runs. Compare ratios rather than times, which depend on the computer",
-        "- *required*: smallest acceptable ratio; *reached* says whether it was reached; *target*: desired ratio",
-        "- *memory ratio*: peak memory of the comparison divided by that of Assay",
+        "- *required*: smallest acceptable ratio",
+        "- *reached*: whether the ratio is at least the required ratio",
+        "- *target*: desired ratio",
+        "- *memory ratio*: peak memory of Assay divided by that of the comparison, so a smaller value is better",
         "",
-        "*Load* is the load average over the five minutes before the end of a measurement. If it is above the number of",
-        "cores, other work slowed the measurement. p50, p95 and p99 are percentiles.",
+        "*Load* is the load average over the five minutes before the end of a measurement. If the load is above the number of",
+        "cores, other programs slowed the measurement. p50, p95 and p99 are percentiles.",
         "",
     ]
     for path in sorted(RESULTS_DIR.glob("bench_*.json")):
@@ -201,7 +234,7 @@ def write_table() -> None:
         text += [
             f"## {title}",
             "",
-            f"{sentence} Measured on {stand['day']}, load {stand['load']}.",
+            f"{sentence} Date: {stand['day']}; load: {stand['load']}.",
             "",
         ]
         text += [*HEADER, *(format_row(row) for row in stand["rows"]), ""]

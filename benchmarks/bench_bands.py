@@ -43,7 +43,7 @@ def measure_stays() -> dict[str, object]:
         "peer": f"{BLOCK_LENGTH} documents",
         "ratio": found[10].mean_run / BLOCK_LENGTH,
         "at_least": 1.0,
-        "note": f"{told}; at most {max(row.most_per_pair for row in found.values())} judgements per pair of 3",
+        "note": f"{told}; at most {max(row.most_per_pair for row in found.values())} of the 3 required judgements per pair",
         "figures": {},
     }
 
@@ -84,12 +84,12 @@ def measure_claims(vendor: str, turns: int, n: int) -> list[dict[str, object]]:
     return [
         {
             "work": f"claim of 30,000 pairs, half judged, with rank windows of {width}, {vendor}",
-            "peer": "the same in the strict order of priorities",
+            "peer": "claims in the strict order of priorities",
             "ratio": statistics.median(
                 before / now for before, now in zip(strict, medians[width], strict=True)
             ),
             "at_least": 0.8,
-            "note": f"medians of {n} claims in {turns} turns: {min(medians[width]):.2f} to "
+            "note": f"medians of {n} claims in {turns} rounds: {min(medians[width]):.2f} to "
             f"{max(medians[width]):.2f} ms "
             f"beside {min(strict):.2f} to {max(strict):.2f} ms",
             "figures": {},

@@ -86,12 +86,12 @@ def compare_module(module: str, ours: Turns, before: Turns) -> list[dict[str, ob
             rows.append(
                 {
                     "work": f"{work}, compared with {peer}",
-                    "peer": f"the same at {EARLIER_COMMIT}",
+                    "peer": "version 0.1.0",
                     "ratio": statistics.median(now) / statistics.median(then),
                     "at_least": MIN_RATIO,
                     "note": (
                         f"{module.removeprefix('bench_')}, small; speed relative to the comparison in "
-                        f"{len(now)} turns: {spread}"
+                        f"{len(now)} rounds: {spread}"
                     ),
                 }
             )
@@ -114,12 +114,12 @@ def compare_pages(before: Path, *, quick: bool) -> list[dict[str, object]]:
     return [
         {
             "work": f"page {page}, {times * N_JUDGEMENTS:,} judgements, sqlite",
-            "peer": f"the same at {EARLIER_COMMIT}",
+            "peer": "version 0.1.0",
             "ratio": statistics.median(then[page]) / statistics.median(now[page]),
             "at_least": MIN_RATIO,
             "note": (
                 f"{statistics.median(now[page]):.0f} ms compared with "
-                f"{statistics.median(then[page]):.0f} ms of processor time, {len(now[page])} turns"
+                f"{statistics.median(then[page]):.0f} ms of processor time, {len(now[page])} rounds"
             ),
         }
         for page in now
@@ -134,7 +134,7 @@ def main(quick: bool = False) -> list[dict[str, object]]:
             return [
                 {
                     "work": "beside the version before",
-                    "peer": EARLIER_COMMIT,
+                    "peer": "version 0.1.0",
                     "ratio": None,
                     "at_least": None,
                     "note": "no history here",

@@ -160,7 +160,7 @@ def main(
             rows.append(
                 {
                     "work": f"{n:,} annotators, one judgement in {every:.0f} s each, {vendor}",
-                    "peer": f"limit {NORMAL_MS:.0f} ms at p99",
+                    "peer": f"limit of {NORMAL_MS:.0f} ms at p99",
                     "ratio": NORMAL_MS / slow,
                     "at_least": 1.0 if n <= 1350 else None,
                     "note": format_figures(figures),

@@ -553,7 +553,7 @@ def page_rows(
 def limit_row(work: str, ms: float, limit: float, note: str) -> dict[str, Any]:
     return {
         "work": work,
-        "peer": f"{limit:.0f} ms",
+        "peer": f"limit of {limit:.0f} ms",
         "ratio": limit / ms,
         "at_least": 1.0,
         "note": note,
@@ -575,11 +575,11 @@ def load_rows(
             f"median {median_of_rounds(some[kind], statistics.median):.1f} compared with "
             f"{median_of_rounds(none[kind], statistics.median):.1f} ms"
         )
-        spread = f"rounds without from {min(map(percentile_95, none[kind])):.1f} to {max(map(percentile_95, none[kind])):.1f} ms"
+        spread = f"{min(map(percentile_95, none[kind])):.1f} to {max(map(percentile_95, none[kind])):.1f} ms in rounds without managers"
         rows.append(
             {
-                "work": f"{name}, p95, while {MANAGERS} managers look, {vendor}",
-                "peer": "the same without managers",
+                "work": f"{name}, p95, while {MANAGERS} managers view pages, {vendor}",
+                "peer": "without managers",
                 "ratio": without / with_them,
                 "note": f"p95 {with_them:.1f} ms compared with {without:.1f} ms ({spread}), {middle}",
             }
@@ -587,12 +587,12 @@ def load_rows(
     web, worker = (
         statistics.median(some[part]) - statistics.median(none[part]) for part in ("web", "worker")
     )
-    note = f"{web:.2f} s more of the web processes, {worker:.2f} s of the worker; "
-    note += f"the managers' own: figures p95 {percentile_95(some['strip']):.0f} ms, pages p95 {percentile_95(some['page']):.0f} ms"
+    note = f"web processes {web:.2f} s more, worker {worker:.2f} s more; "
+    note += f"responses to managers: statistics p95 {percentile_95(some['strip']):.0f} ms, pages p95 {percentile_95(some['page']):.0f} ms"
     rows.append(
         {
             "work": f"processor time of {MANAGERS} managers in {seconds:.0f} s, {vendor}",
-            "peer": "no managers",
+            "peer": "without managers",
             "note": note,
         }
     )

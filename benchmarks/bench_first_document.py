@@ -179,11 +179,11 @@ def main(quick: bool = False) -> list[dict[str, object]]:
         median = statistics.median(one.shown_ms for one in ours)
         note = f"{format_visits(ours)}; slowest {max(one.shown_ms for one in ours):.0f} ms of {len(ours)}"
         if then:
-            note += f"; {EARLIER_COMMIT}: {format_visits(then[0])}"
+            note += f"; version 0.1.0: {format_visits(then[0])}"
         rows.append(
             {
                 "work": f"from opening the address to the first displayed document, {profile}, empty cache",
-                "peer": "a limit of 1 s",
+                "peer": "limit of 1 s",
                 "ratio": LIMIT_MS / median,
                 "at_least": 1.0 if profile.startswith("fast") else None,
                 "note": note,

@@ -53,7 +53,7 @@ def main(
                 rows.append(
                     {
                         "work": f"{name}, {vendor}: {part}",
-                        "peer": f"the same at {EARLIER_COMMIT}",
+                        "peer": "version 0.1.0",
                         "ratio": old / now if old and now else None,
                         "note": f"{now:.2f} ms of processor time"
                         + (f" compared with {old:.2f}" if old is not None else "; no history here"),

@@ -78,7 +78,7 @@ def compare_readers(
     my_memory, their_memory = (
         statistics.median(memory for _, memory in rounds_of_one) for rounds_of_one in (mine, theirs)
     )
-    words = f"{my_time:.2f} s, {my_memory / 1e3:.0f} MB against {their_time:.2f} s, {their_memory / 1e3:.0f} MB"
+    words = f"{my_time:.2f} s, {my_memory / 1e3:.0f} MB compared with {their_time:.2f} s, {their_memory / 1e3:.0f} MB"
     return their_time / my_time, my_memory / their_memory, words
 
 

@@ -126,7 +126,7 @@ def main(
             rows.append(
                 {
                     "work": f"{name}, {vendor}",
-                    "peer": f"the same at {EARLIER_COMMIT}",
+                    "peer": "version 0.1.0",
                     "ratio": then["cpu_ms"] / row["cpu_ms"] if then else None,
                     "at_least": 2.5 if name == "judgement and next leases" else 3.0,
                     "note": format_figures(row)

@@ -59,14 +59,14 @@ def run_look_load(kind: str, quick: bool) -> dict[str, object]:
     taken = json.loads(made.stdout.splitlines()[-1])
     work = f"an interim check in the worker, {kind} pool, {taken['pairs']} pairs, {taken['judgements']} judgements"
     return make_row(work, taken["processor"], 5.0) | {
-        "note": f"{taken['processor']:.2f} s of processor time, {taken['seconds']:.2f} s by the clock"
+        "note": f"{taken['processor']:.2f} s of processor time, {taken['seconds']:.2f} s elapsed"
     }
 
 
 def make_row(work: str, seconds: float, limit: float) -> dict[str, object]:
     return {
         "work": work,
-        "peer": f"limit {limit:g} s",
+        "peer": f"limit of {limit:g} s",
         "ratio": limit / seconds,
         "at_least": 1,
         "note": f"{seconds:.3f} s of processor time",

@@ -315,7 +315,7 @@ def main(quick: bool = False) -> list[dict[str, object]]:
             "ratio": seconds["loop"] / seconds[processes],
             "aim": 100.0 if processes == "2" else None,
             "memory_ratio": peak[processes] / peak["loop"],
-            "note": f"{seconds[processes]:.1f} s, peak {peak[processes]:.0f} MB in one process, runs and ids included",
+            "note": f"{seconds[processes]:.1f} s, peak {peak[processes]:.0f} MB in one process, including runs and IDs",
             "figures": {"seconds": seconds, "peak_mb": peak, "probability": results[0]},
         }
         for processes in ("1", "2")

@@ -181,11 +181,11 @@ def main(quick: bool = False) -> list[dict[str, object]]:
             rows.append(
                 {
                     "work": f"web report of stability over {element}, two workers",
-                    "peer": "the same report with one worker; the answers are identical",
+                    "peer": "the same report with one worker; the results are identical",
                     "ratio": one / two,
                     "at_least": 1.3,
                     "aim": 1.8,
-                    "note": f"{two:.1f} s against {one:.1f} s, two cores, one Redis",
+                    "note": f"{two:.1f} s compared with {one:.1f} s, two cores, one Redis",
                     "figures": {"seconds": {str(n): taken for n, taken in seconds.items()}},
                 }
             )
