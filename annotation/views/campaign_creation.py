@@ -37,7 +37,7 @@ DEFAULT_SECONDS: float = Campaign._meta.get_field("expected_seconds").default
 def new(request: SignedInRequest) -> HttpResponse:
     """Create a campaign from a preset and a pool, ready to try and open.
 
-    way: `once` creates the campaign, `files` keeps the input and redirects to the collections,
+    way: `once` creates the campaign, `files` keeps the input and redirects to a new collection,
     `discard` deletes kept input, `grades` returns the page with the question how the grades of the
     chosen qrels or file map to the scale. Without `way`, an empty campaign is created to set up step by
     step. A GET with the values of fields returns the page for them, from which the browser takes
@@ -65,7 +65,7 @@ def new(request: SignedInRequest) -> HttpResponse:
                 "campaign."
             ),
         )
-        return redirect("collections")
+        return redirect("collection-new")
     if way == "grades":
         form.check_known_grades()
     elif request.method == "POST" and form.is_valid():

@@ -96,7 +96,7 @@ def test_entries_are_kept_while_files_are_uploaded(client, pool):
         "guidelines-trec": "# Mine",
         "way": "files",
     }
-    assert client.post(ADDRESS, typed).url == "/collections/"
+    assert client.post(ADDRESS, typed).url == "/collections/new"
     form = client.get(ADDRESS).context["form"]
     assert [form[name].value() for name in ("name", "preset", "judgements_per_pair")] == [
         *("Kept", "trec", "2"),
