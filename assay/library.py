@@ -183,7 +183,9 @@ def aggregate(
         "aggregate",
         {"judgements": judgements, "grades": grades, "method": method, "labels": labels, **options},
     )
-    return aggregate_by_scale(read_judged(command, asked), Options.of(asked))[asked["labels"]]
+    return aggregate_by_scale(read_judged(command, asked), Options.from_mapping(asked))[
+        asked["labels"]
+    ]
 
 
 def pool(

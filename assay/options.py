@@ -74,7 +74,7 @@ class DeclaredOption:
     def uploaded(self) -> bool:
         return self.kind in ("list", "lists", "rows")
 
-    def wrong(self, value: Any) -> str:
+    def find_problem(self, value: Any) -> str:
         """Return why the value is invalid, or an empty string."""
         about = self.about
         if value is None and self.default is None:
@@ -106,7 +106,7 @@ class DeclaredOption:
             value = self.type(text)
         except ValueError:
             value = text
-        if reason := self.wrong(value):
+        if reason := self.find_problem(value):
             raise ArgumentTypeError(reason.removesuffix(f", not {value!r}") + f", not {text!r}")
         return value
 
@@ -147,11 +147,11 @@ class CheckedOptions:
                     object.__setattr__(self, one.name, one.about.read(value))
                 except ArgumentTypeError as error:
                     raise ValueError(str(error)) from None
-            elif reason := one.wrong(value):
+            elif reason := one.find_problem(value):
                 raise ValueError(f"{one.name}: {reason}")
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
+    def from_mapping(cls, given: Mapping[str, Any]) -> Self:
         """Create options from a mapping that may hold other keys as well."""
         return cls(**{one.name: given[one.name] for one in fields(cls) if one.name in given})
 
@@ -165,7 +165,7 @@ def add_options(parser: ArgumentParser, options: type, *names: str) -> None:
             parser.add_argument(one.flag, action="store_true", help=text.replace("%", "%%"))
         elif about.choices:
             *first, last = (
-                _choice(value, words, is_default=value == one.default and not about.required)
+                _format_choice(value, words, is_default=value == one.default and not about.required)
                 for value, words in about.choices
             )
             words = f"{', '.join(first)} or {last}"
@@ -191,6 +191,6 @@ def add_options(parser: ArgumentParser, options: type, *names: str) -> None:
             )
 
 
-def _choice(value: str, words: str, *, is_default: bool) -> str:
+def _format_choice(value: str, words: str, *, is_default: bool) -> str:
     more = [*([words] if words != value else []), *(["default"] if is_default else [])]
     return f"{value} ({'; '.join(more)})" if more else value

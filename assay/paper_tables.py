@@ -70,12 +70,12 @@ def to_paper_latex(table: Table) -> str:
     """
     table, remarks = _drop_columns(table)
     shown = format_cells(table)
-    parts = list(_split(_MeasuredTable(table, shown)))
+    parts = list(_split_table(_MeasuredTable(table, shown)))
     lines = [r"% needs \usepackage{array,booktabs}"]
     for number, part in enumerate(parts):
         if number and number % PARTS_PER_CLEARPAGE == 0:
             lines.append(r"\clearpage")
-        lines += _float(table, shown, part, number, len(parts), remarks)
+        lines += _format_float(table, shown, part, number, len(parts), remarks)
     text = "\n".join(lines[1:]) + "\n"
     return "\n".join([lines[0], *letter_requirements(text), text])
 
@@ -96,7 +96,7 @@ class _MeasuredTable:
 
     def __init__(self, table: Table, shown: list[list[str]]) -> None:
         self.table, self.shown = table, shown
-        self.widths = {points: _widths(table, shown, points) for points, _ in SIZES}
+        self.widths = {points: _column_widths(table, shown, points) for points, _ in SIZES}
 
 
 @dataclass(frozen=True)
@@ -195,21 +195,21 @@ def _format_shown_cell(table: Table, row: int, column: int, decimals: int, *, st
     return text.replace("-", "−")
 
 
-def _width(text: str, size: float, *, bold: bool = False) -> float:
+def _text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return an upper estimate of the points of a text."""
     ems = sum(LETTER_WIDTHS.get(letter, 0.75 if letter.isupper() else 0.53) for letter in text)
     return ems * size * FONT_FACTORS[size] * (1.15 if bold else 1)
 
 
-def _widths(table: Table, shown: list[list[str]], size: float) -> list[float]:
+def _column_widths(table: Table, shown: list[list[str]], size: float) -> list[float]:
     """Return the points of each column that is not wrapped."""
     widths = []
     for i in range(len(table.header)):
         cells = [
-            _width(row[i] + table.marks.get((r, i), ""), size, bold=(r, i) in table.bold)
+            _text_width(row[i] + table.marks.get((r, i), ""), size, bold=(r, i) in table.bold)
             for r, row in enumerate(shown)
         ]
-        header = max(_width(line, size) for line in _header_lines(table, shown, i))
+        header = max(_text_width(line, size) for line in _header_lines(table, shown, i))
         widths.append(max([header, *cells]))
     return widths
 
@@ -235,7 +235,7 @@ def _lay_out(measured: _MeasuredTable, columns: Sequence[int]) -> _Layout | None
             total = _heads_width(measured.table, columns, widths, points) + GAP * (len(columns) - 1)
             if total <= room:
                 return _Layout(wide, size, {})
-            if wrapped := _wrap(measured.table, measured.shown, columns, widths, room):
+            if wrapped := _wrapped_widths(measured.table, measured.shown, columns, widths, room):
                 return _Layout(wide, size, wrapped)
     return None
 
@@ -248,12 +248,12 @@ def _heads_width(
     heads = _select_heads(table, columns) or [("", len(columns))]
     for words, n in heads:
         within = sum(widths[i] for i in columns[first : first + n]) + GAP * (n - 1)
-        total += max(within, _width(words, points)) - GAP * (n - 1)
+        total += max(within, _text_width(words, points)) - GAP * (n - 1)
         first += n
     return total
 
 
-def _wrap(
+def _wrapped_widths(
     table: Table,
     shown: list[list[str]],
     columns: Sequence[int],
@@ -281,7 +281,7 @@ def _wrap(
     }
 
 
-def _split(measured: _MeasuredTable) -> Iterator[_Part]:
+def _split_table(measured: _MeasuredTable) -> Iterator[_Part]:
     """Divide the table by columns, then by rows."""
     for columns in _split_columns(measured):
         layout = _lay_out(measured, columns) or _Layout(True, len(SIZES) - 1, {})
@@ -299,7 +299,7 @@ def _split_columns(measured: _MeasuredTable) -> list[list[int]]:
     n_names = next((i for i, number in enumerate(numeric) if number), 1)
     names = everything[: max(1, min(n_names, 2), _count_distinguishing_columns(shown, n_names))]
     groups = [list(names)]
-    for chunk in _chunks(measured, names):
+    for chunk in _group_columns(measured, names):
         if len(groups[-1]) > len(names) and not _lay_out(measured, [*groups[-1], *chunk]):
             groups.append(list(names))
         groups[-1] += chunk
@@ -313,7 +313,7 @@ def _count_distinguishing_columns(shown: list[list[str]], most: int) -> int:
     )
 
 
-def _chunks(measured: _MeasuredTable, names: Sequence[int]) -> Iterator[list[int]]:
+def _group_columns(measured: _MeasuredTable, names: Sequence[int]) -> Iterator[list[int]]:
     """Return the columns after the names, with those of a head together if they fit the page."""
     table, first = measured.table, 0
     for _, n in table.heads or [("", 1)] * len(table.header):
@@ -354,7 +354,7 @@ def _row_height(row: Sequence[str], columns: Sequence[int], layout: _Layout) -> 
         [
             1,
             *(
-                math.ceil(1.15 * _width(row[i], points) / width)
+                math.ceil(1.15 * _text_width(row[i], points) / width)
                 for i, width in layout.wrapped.items()
                 if i in columns
             ),
@@ -363,7 +363,7 @@ def _row_height(row: Sequence[str], columns: Sequence[int], layout: _Layout) -> 
     return lines * points * LINE_FACTOR
 
 
-def _float(
+def _format_float(
     table: Table,
     shown: list[list[str]],
     part: _Part,
@@ -385,22 +385,22 @@ def _float(
     return [
         rf"\begin{{{kind}}}",
         *([r"\addtocounter{table}{-1}"] if number else []),
-        rf"\caption{{{_caption(table, number, n_parts, remarks)}}}",
+        rf"\caption{{{_format_caption(table, number, n_parts, remarks)}}}",
         rf"\label{{{label}}}\vspace{{3pt}}",
         r"\centering",
         rf"{SIZES[part.layout.size][1]}\setlength{{\tabcolsep}}{{{GAP / 2:.0f}pt}}",
         rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
         r"\toprule",
-        *_head_lines(table, shown, part),
+        *_format_head_lines(table, shown, part),
         r"\midrule",
-        *_row_lines(table, shown, part),
+        *_format_row_lines(table, shown, part),
         r"\bottomrule",
         r"\end{tabular}",
         rf"\end{{{kind}}}",
     ]
 
 
-def _caption(table: Table, number: int, n_parts: int, remarks: Sequence[str]) -> str:
+def _format_caption(table: Table, number: int, n_parts: int, remarks: Sequence[str]) -> str:
     title = f"{table.title} (part {number + 1} of {n_parts})" if n_parts > 1 else table.title
     if number:
         return escape_latex(title)
@@ -409,7 +409,7 @@ def _caption(table: Table, number: int, n_parts: int, remarks: Sequence[str]) ->
     return escape_latex(f"{whole}." if len([one for one in sentences if one]) > 1 else whole)
 
 
-def _head_lines(table: Table, shown: list[list[str]], part: _Part) -> list[str]:
+def _format_head_lines(table: Table, shown: list[list[str]], part: _Part) -> list[str]:
     lines = []
     if table.heads:
         heads = _select_heads(table, part.columns)
@@ -440,14 +440,14 @@ def _head_lines(table: Table, shown: list[list[str]], part: _Part) -> list[str]:
     return lines
 
 
-def _row_lines(table: Table, shown: list[list[str]], part: _Part) -> Iterator[str]:
+def _format_row_lines(table: Table, shown: list[list[str]], part: _Part) -> Iterator[str]:
     for r in part.rows:
         if r in table.ruled and r > part.rows.start:
             yield r"\midrule"
         if group := table.groups.get(r) or (_group_of(table, r) if r == part.rows.start else ""):
             yield latex_group_line(group, len(part.columns))
         yield latex_line(
-            [_cell(table, shown, r, i, wrapped=i in part.layout.wrapped) for i in part.columns]
+            [_format_cell(table, shown, r, i, wrapped=i in part.layout.wrapped) for i in part.columns]
         )
 
 
@@ -457,7 +457,7 @@ def _group_of(table: Table, row: int) -> str:
     return table.groups.get(begin, "")
 
 
-def _cell(table: Table, shown: list[list[str]], row: int, column: int, *, wrapped: bool) -> str:
+def _format_cell(table: Table, shown: list[list[str]], row: int, column: int, *, wrapped: bool) -> str:
     text = shown[row][column]
     text = "--" if text == "–" else escape_latex(text)
     if wrapped:  # names without blanks are broken after their punctuation

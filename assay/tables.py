@@ -155,7 +155,7 @@ def _judgement_columns(judgements: JudgementColumns) -> Columns:
 
 
 def _label_columns(labels: Aggregation) -> Columns:
-    rows, table = np.flatnonzero(labels.labelled), labels.table
+    rows, table = np.flatnonzero(labels.is_labelled), labels.table
     columns: Columns = {
         "topic": [table.topics[i] for i in table.pair_topic[rows]],
         "document": [table.documents[i] for i in table.pair_document[rows]],

@@ -130,7 +130,7 @@ def read_label_judgements(options: Mapping[str, Any]) -> LabelTable:
     made = make_labels(
         campaign, LabelChoices(method=options["method"], judges=get_annotator_types(options))
     )
-    return made.table.binary(made.min_relevant) if options["labels"] == "binary" else made.table
+    return made.table.binarise(made.min_relevant) if options["labels"] == "binary" else made.table
 
 
 def prel_loader(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], SampledQrels]:

@@ -110,7 +110,7 @@ def compute_method_effect(work: ClaimedJob) -> dict[str, Any]:
         reason = first_undefined_reason(under, measures)
     rows = []
     for name, labelled in labels.items():
-        both = base.labelled & labelled.labelled
+        both = base.is_labelled & labelled.is_labelled
         rows.append(
             {
                 "name": name,

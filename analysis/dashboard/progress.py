@@ -150,7 +150,7 @@ def fills_slot_mask(live: CampaignSnapshot) -> NDArray[np.bool_]:
 
 def make_forecaster(campaign: Campaign, live: CampaignSnapshot, now: datetime) -> Forecaster:
     """Return the forecaster at time `now`. Its days are in the time zone of the campaign's creator."""
-    return Forecaster.of(
+    return Forecaster.from_times(
         live.rows.judged_at[fills_slot_mask(live)],
         now=now.timestamp(),
         zone=get_time_zone(campaign.created_by),

@@ -272,11 +272,11 @@ def make_labels(
     by_llm = AnnotatorType.LLM in choices.judges
     of_grade = choices.is_primary and not by_llm
     rulings = {} if not of_grade else read_adjudications(campaign, with_gold=choices.with_gold)
-    graded = method(table, min_judgements=choices.min_judgements).adjudicated(rulings)
+    graded = method(table, min_judgements=choices.min_judgements).apply_rulings(rulings)
     on_two = {pair: int(grade >= min_relevant) for pair, grade in rulings.items()}
-    binary = method(table.binary(min_relevant), min_judgements=choices.min_judgements).adjudicated(
-        on_two
-    )
+    binary = method(
+        table.binarise(min_relevant), min_judgements=choices.min_judgements
+    ).apply_rulings(on_two)
     judged = {table.pair_ids(pair) for pair in range(table.n_pairs)} if rulings else set()
     mark = DECISIONS[ADJUDICATED]
     beyond = [

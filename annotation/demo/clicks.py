@@ -37,7 +37,7 @@ def simulate_click_labels(
             for document, rank in ranking.items()
         ]
         for clicked in rng.random((N_SESSIONS, len(p))) < p:
-            tally.session(
+            tally.add_session(
                 topic, ranking, {d for d, yes in zip(ranking, clicked, strict=True) if yes}
             )
-    return make_click_labels(tally.result("clicks", N_SESSIONS * len(shown), []))
+    return make_click_labels(tally.build_counts("clicks", N_SESSIONS * len(shown), []))

@@ -63,7 +63,7 @@ class Options(JudgementOptions):
 
 def aggregate_by_scale(judged: CountedJudgements, options: Options) -> dict[str, Aggregation]:
     """Aggregate the judgements on all grades (`graded`) and on binary relevance (`binary`)."""
-    scales = {"graded": judged.table, "binary": judged.table.binary(judged.min_relevant)}
+    scales = {"graded": judged.table, "binary": judged.table.binarise(judged.min_relevant)}
     return {
         name: METHODS[options.method](
             table, min_judgements=options.min_judgements, **method_options(options)
@@ -117,7 +117,7 @@ def count_labels(aggregation: Aggregation) -> Values:
     result: Values = {
         "labels": aggregation.labels(),
         "decisions": aggregation.decisions(),
-        "cross": aggregation.cross(),
+        "cross": aggregation.count_labels_by_decision(),
     }
     if aggregation.ended is not None:
         result |= aggregation.ended._asdict()
@@ -180,7 +180,7 @@ class Command(FileCommand):
         add_judgement_options(parser, Options)
 
     def compute(self, *, output: str | None, **given: Any) -> Values:
-        options = Options.of(given)
+        options = Options.from_mapping(given)
         judged = read_judged(self, given)
         labels = aggregate_by_scale(judged, options)
         result = compute(judged, labels, options, warn=self.warn)

@@ -161,7 +161,7 @@ class Command(FileCommand):
 
     def compute(self, *, seed: int, **given: Any) -> Values:
         judged = read_judged(self, given)
-        result = compute(judged, Options.of(given), seed=seed)
+        result = compute(judged, Options.from_mapping(given), seed=seed)
         if judged.campaign is not None and (
             apart := self.stored_campaigns().compute_agreement_by_entry(
                 judged.campaign, judged.table

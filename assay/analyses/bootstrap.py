@@ -135,7 +135,7 @@ def plan(
             noise = RankNoise(judgements, behind, runs, source=source, warn=warn)
             for one in conditions:
                 if one.qrels is behind:
-                    result[one.name]["labels"] = noise.of(
+                    result[one.name]["labels"] = noise.rank_runs(
                         one.measure,
                         options.min_relevant if one.min_relevant is None else one.min_relevant,
                         scored[one.name].topics,
@@ -265,7 +265,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         seed: int,
         **given: Any,
     ) -> PieceworkPlan:
-        options = Options.of(given)
+        options = Options.from_mapping(given)
         measures = options.measures or ([] if conditions else parse_measure_list(DEFAULT_MEASURE))
         written = [WrittenCondition(str(one), one, qrels) for one in measures] + conditions
         refuse_names([one.name for one in written])
@@ -285,7 +285,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
                     judged[one.qrels],
                     None
                     if one.topics is None
-                    else self.topic_ids(one.topics, judged[one.qrels].topics),
+                    else self.read_topic_ids(one.topics, judged[one.qrels].topics),
                     one.min_relevant,
                 )
                 for one in written
@@ -299,7 +299,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
             warn=self.warn,
         )
 
-    def topic_ids(self, path: str, judged: Collection[str]) -> set[str]:
+    def read_topic_ids(self, path: str, judged: Collection[str]) -> set[str]:
         """Read topic IDs, one per line. Raises BadInput if the qrels have none of them."""
         ids = {text.split()[0] for _, text in iterate_lines(path) if text.strip()}
         unknown = ids - set(judged)

@@ -81,7 +81,7 @@ class Command(FileCommand):
         output: str | None,
         **given: Any,
     ) -> Values:
-        options = PoolOptions.of(given)
+        options = PoolOptions.from_mapping(given)
         wanted = read_pooled_topics(runs, only_topics)
         tops = read_run_tops(self, runs, options, wanted)
         pool = make_depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))

@@ -119,7 +119,9 @@ class Command(FileCommand):
             source = self.stored_campaigns()
             pairs = pairs or source.read_pool_ranks(judged.campaign)
             documents = source.count_documents(judged.campaign.collection)
-        return compute(judged, Options.of(given), n_documents=documents, pool=pairs, warn=self.warn)
+        return compute(
+            judged, Options.from_mapping(given), n_documents=documents, pool=pairs, warn=self.warn
+        )
 
 
 def read_pool_ranks(path: str) -> list[tuple[str, str, int]]:

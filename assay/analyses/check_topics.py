@@ -90,7 +90,7 @@ class Command(FileCommand):
         self, *, topics: str, keep: str | None, removed: str | None, **given: Any
     ) -> Values:
         topics_read = read_topics(topics)
-        result = compute(topics_read, Options.of(given))
+        result = compute(topics_read, Options.from_mapping(given))
         proposals = [ProposedRemoval(**one) for one in result["removed"]]
         if keep:
             out = {proposal.topic for proposal in proposals}

@@ -195,7 +195,7 @@ class Command(FileCommand):
                 "--shown and --queries belong to different log formats; give only one of them"
             )
         try:
-            options = Options.of(given)
+            options = Options.from_mapping(given)
         except ValueError as error:
             raise BadInput(str(error)) from None
         counts = read_log(

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from assay.analyses.shared.llm_answers import (
+    align_labels_with_pool,
     compute_agreement,
     compute_systems,
     invalid_correction_reason,
-    labels_for_pool,
     read_judge_metadata,
     read_judgement_counts,
     read_llm_labels,
@@ -86,7 +86,7 @@ def compute(
     packed = [pack_run(run, pool.index) for run in runs]
     result: Values = {}
     for name, qrels in labels.items():
-        grades, missing = labels_for_pool(pool, qrels, name)
+        grades, missing = align_labels_with_pool(pool, qrels, name)
         known = about.get(name)
         why = invalid_correction_reason(known) or missing
         if (grades >= 0).sum() == 0:
@@ -175,7 +175,7 @@ class Command(FileCommand):
         seed: int,
         **given: Any,
     ) -> Values:
-        labels = self.labels(llm_labels, llm_table)
+        labels = self.read_labels(llm_labels, llm_table)
         told = read_judge_metadata(about)
         kin = {name: tags.split(",") for name, tags in map(parse_named_file, related)}
         pool = read_sampled_pool(self, prel)
@@ -183,7 +183,7 @@ class Command(FileCommand):
             pool,
             iterate_runs(self, runs, given),
             labels,
-            Options.of(given),
+            Options.from_mapping(given),
             counts=None if judgements is None else read_judgement_counts(judgements, pool),
             about=told,
             related=kin,
@@ -191,7 +191,7 @@ class Command(FileCommand):
             seed=seed,
         )
 
-    def labels(self, given: list[str], table: str | None) -> dict[str, QrelsColumns]:
+    def read_labels(self, given: list[str], table: str | None) -> dict[str, QrelsColumns]:
         if not given and table is None:
             raise BadInput(
                 "labels of an LLM judge are missing; give --llm-labels NAME=QRELS, or --llm-table FILE for several judges"

@@ -88,7 +88,7 @@ def compute(battles: BattleColumns, options: Options) -> Values:
     fit, why = _fit(battles, playing, options)
     model = _describe_fit(battles, playing, fit, options)
     n_topics = left.n_topics
-    margin = left.error * _quantile(options.alpha, n_topics)
+    margin = left.error * _t_quantile(options.alpha, n_topics)
     return {
         "systems": {
             name: {
@@ -144,7 +144,7 @@ def _fit(
         return None, NO_MAXIMUM[str(error)]
 
 
-def _quantile(alpha: float, n_topics: int) -> float:
+def _t_quantile(alpha: float, n_topics: int) -> float:
     """Return Student's quantile of a two-sided interval; NaN with a single topic."""
     return float(scipy.stats.t.ppf(1 - alpha / 2, n_topics - 1)) if n_topics > 1 else float("nan")
 
@@ -164,7 +164,7 @@ def _describe_fit(
             "effects": {},
             "tie_parameter": {"value": np.nan, "ci": [np.nan, np.nan]},
         }
-    quantile = _quantile(options.alpha, fit.n_topics)
+    quantile = _t_quantile(options.alpha, fit.n_topics)
 
     def interval(value: float, variance: float) -> list[float]:
         margin = quantile * standard_error(variance)
@@ -245,12 +245,12 @@ def result_tables(result: Values) -> list[Table]:
                 row["b"],
                 row["difference"],
                 *row["ci"],
-                _as_p(row["p"]),
-                _as_p(row["p_holm"]),
+                _to_p_value(row["p"]),
+                _to_p_value(row["p_holm"]),
             ]
             for row in result["differences"]
         ]
-        header = ["better", "worse", "difference", *_bounds(result), "p", "p, Holm"]
+        header = ["better", "worse", "difference", *_bound_headers(result), "p", "p, Holm"]
         note = (
             "Differences of abilities in log-odds. Student's t with standard errors clustered by "
             "topic. The last column is corrected by Holm's method for all pairs."
@@ -258,10 +258,10 @@ def result_tables(result: Values) -> list[Table]:
         made.append(Table("differences", "Differences between systems", header, rows, note))
     if result["effects"]:
         effects: list[list[Cell]] = [
-            [EFFECTS[name], row["effect"], *row["ci"], _as_p(row["p"])]
+            [EFFECTS[name], row["effect"], *row["ci"], _to_p_value(row["p"])]
             for name, row in result["effects"].items()
         ]
-        header = ["effect of", "log-odds", *_bounds(result), "p"]
+        header = ["effect of", "log-odds", *_bound_headers(result), "p"]
         note = "Effects on the log-odds of winning, uncorrected p-values."
         made.append(Table("effects", "Effects besides the systems", header, effects, note))
     matrix = result["matrix"]
@@ -274,12 +274,12 @@ def result_tables(result: Values) -> list[Table]:
     return made
 
 
-def _bounds(result: Values) -> list[str]:
+def _bound_headers(result: Values) -> list[str]:
     level = f"{100 * (1 - result['alpha']):g}% CI"
     return [f"lower ({level})", f"upper ({level})"]
 
 
-def _as_p(p: float | None) -> Cell:
+def _to_p_value(p: float | None) -> Cell:
     return None if p is None else PValue(p)
 
 
@@ -298,7 +298,16 @@ def _systems_table(result: Values) -> Table:
         ]
         for name, row in named
     ]
-    header = ["rank", "system", "ability", *_bounds(result), "wins", "ties", "losses", "both bad"]
+    header = [
+        "rank",
+        "system",
+        "ability",
+        *_bound_headers(result),
+        "wins",
+        "ties",
+        "losses",
+        "both bad",
+    ]
     return Table("systems", "Systems by preferences", header, rows, _describe(result))
 
 
@@ -387,4 +396,4 @@ class Command(FileCommand):
             if stored is not None and battles in stored.battles
             else read_battles(battles)
         )
-        return compute(given_battles, Options.of(given))
+        return compute(given_battles, Options.from_mapping(given))

@@ -74,7 +74,9 @@ def compute(
             "a comparison of rankings needs at least two qrels: give --qrels NAME=FILE twice or more"
         )
     evaluations = evaluate_runs(runs, qrels, options.measures, options, warn=warn, part=part)
-    rankings = {name: QrelsRankings.of(of_qrels) for name, of_qrels in evaluations.items()}
+    rankings = {
+        name: QrelsRankings.from_evaluations(of_qrels) for name, of_qrels in evaluations.items()
+    }
     result: Values = compare_rankings(rankings, seed=seed, n_samples=options.bootstrap)
     result["qrels"] = {
         name: {e.tag: list_means(e) for e in of_qrels} for name, of_qrels in evaluations.items()
@@ -280,7 +282,7 @@ class Command(ByTopicGroup, CampaignCommand):
         return compute(
             {name: filter_qrels(of_qrels, wanted) for name, of_qrels in named.items()},
             iterate_runs(self, runs, options),
-            Options.of(options),
+            Options.from_mapping(options),
             seed=seed,
             warn=self.warn,
             part=self.only_these is not None,

@@ -161,7 +161,7 @@ class Command(ByTopicGroup, CampaignCommand):
         add_options(parser, Options)
 
     def compute(self, *, qrels: str, run_a: str, run_b: str, seed: int, **given: Any) -> Values:
-        options = Options.of(given)
+        options = Options.from_mapping(given)
         refuse_unknown_family(options)  # fail before files are read
         judged = read_one_qrels(self, qrels)
         a, b = iterate_runs(self, [run_a, run_b], given)

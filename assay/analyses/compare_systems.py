@@ -174,7 +174,7 @@ def compare_score_tables(
     result: Values = {}
     undefined: dict[str, str] = {}
 
-    def of_topics(values: NDArray[np.float64], measure: str, name: str) -> Values:
+    def compare_topics(values: NDArray[np.float64], measure: str, name: str) -> Values:
         answer = _compare_measure(values, measure, tags, pairs, options, seed)
         if isinstance(answer, str):
             undefined[name] = answer
@@ -183,10 +183,10 @@ def compare_score_tables(
 
     for measure, values in scores.items():
         counts = ~np.isnan(values).any(axis=1)
-        result[measure] = of_topics(values[counts], measure, measure)
+        result[measure] = compare_topics(values[counts], measure, measure)
         if groups:
             result[measure]["by_group"] = {
-                group: of_topics(values[counts & members], measure, f"{measure}, {group}")
+                group: compare_topics(values[counts & members], measure, f"{measure}, {group}")
                 for group, members in groups.items()
             }
     result["settings"] = {
@@ -453,12 +453,14 @@ class Command(CampaignCommand):
                 raise BadInput("--fail-on needs QRELS and RUN instead of --scores")
             table = read_topic_scores(scores)
             groups = topic_groups and read_topic_groups(self, topic_groups, table.topics)
-            return compute_scores(table, Options.of(options), groups=groups or {}, seed=seed)
+            return compute_scores(
+                table, Options.from_mapping(options), groups=groups or {}, seed=seed
+            )
         if qrels is None or len(runs) < 2:
             raise BadInput(MIN_RUNS)
         if options["campaign"]:
             self.note(REPEATED_TESTING_NOTE)
-        chosen = Options.of(options)
+        chosen = Options.from_mapping(options)
         if not sampled:
             check_options(chosen)  # fail before files are read
         read: Iterable[RunColumns] = iterate_runs(self, runs, options)

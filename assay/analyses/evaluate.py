@@ -211,7 +211,7 @@ class Command(ByTopicGroup, CampaignCommand):
         seed: int,
         **given: Any,
     ) -> Values:
-        options = Options.of(given)
+        options = Options.from_mapping(given)
         if sampled and given["only_topics"]:
             raise BadInput(
                 "--only-topics needs judged qrels; the probabilities of a sampled pool are those of all its topics"

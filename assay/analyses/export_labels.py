@@ -109,7 +109,7 @@ class Command(FileCommand):
         output: str | None,
         **given: Any,
     ) -> Values:
-        options = Options.of(given)
+        options = Options.from_mapping(given)
         judged = read_one_qrels(self, qrels)
         texts = {topic.topic: topic.text for topic in read_topics(topics)}
         try:

@@ -207,7 +207,7 @@ class Command(CampaignCommand):
         add_topics_option(parser)
 
     def compute(self, *, judged: str, clicks: list[str], pool: str | None, **given: Any) -> Values:
-        options = Options.of(given)
+        options = Options.from_mapping(given)
         judgements = read_one_qrels(self, judged)
         wanted = read_topic_filter(self, given, judgements.topics, "the judgements")
         within = None if pool is None else read_pool_top(pool, options.top)

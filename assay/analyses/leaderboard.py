@@ -275,11 +275,13 @@ def make_board(entries: list[BoardEntry], highlight: str) -> Values:
     """Return the chain, and every run for the chart over time."""
     return {
         "chain": list_records(entries),
-        "runs": [point_json(point) for point in list_board_points(entries, highlight=highlight)],
+        "runs": [
+            describe_point(point) for point in list_board_points(entries, highlight=highlight)
+        ],
     }
 
 
-def point_json(point: BoardPoint) -> Values:
+def describe_point(point: BoardPoint) -> Values:
     one = point.entry
     return {
         "tag": one.tag,
@@ -333,7 +335,7 @@ def result_tables(result: Values) -> list[Table]:
     return made
 
 
-def _day(text: str) -> float | None:
+def _parse_day(text: str) -> float | None:
     try:
         return float(date.fromisoformat(text[:10]).toordinal())
     except ValueError:
@@ -344,10 +346,10 @@ def result_charts(result: Values) -> list[Picture]:
     kinds = ["run", "state of the art", "baseline", "marked by its description"]
     record = {tag: f"R{number}" for number, tag in enumerate(result["chain"], 1)}
     spots = []
-    has_dates = all(run["date"] and _day(run["date"]) is not None for run in result["runs"])
+    has_dates = all(run["date"] and _parse_day(run["date"]) is not None for run in result["runs"])
     for number, run in enumerate(result["runs"], 1):
         kind = 1 if run["sota"] else 2 if run["baseline"] else 3 if run["highlighted"] else 0
-        x = _day(run["date"]) if has_dates else float(number)
+        x = _parse_day(run["date"]) if has_dates else float(number)
         if x is not None and run["score"] is not None:
             spots.append(
                 ScatterPoint(
@@ -424,7 +426,7 @@ class Command(ByTopicGroup, CampaignCommand):
             rows = read_leaderboard(
                 scores, required=("tag", "date", "score"), score_column=score_column
             )
-            return compute_scores(rows, Options.of(given))
+            return compute_scores(rows, Options.from_mapping(given))
         if qrels is None or not runs:
             raise BadInput(
                 "missing QRELS and RUN; give QRELS and at least one RUN, or --scores FILE"
@@ -434,7 +436,7 @@ class Command(ByTopicGroup, CampaignCommand):
         return compute(
             read_one_qrels(self, qrels),
             iterate_runs(self, runs, given),
-            Options.of(given),
+            Options.from_mapping(given),
             submitted=None
             if metadata is None
             else list(read_leaderboard(metadata, columns=ORDER_COLUMNS)),

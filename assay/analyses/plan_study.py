@@ -318,7 +318,7 @@ class Command(ByTopicGroup, CampaignCommand):
         )
 
     def compute(self, *, qrels: str, runs: list[str], seed: int, **given: Any) -> Values:
-        options = Options.of(given)
+        options = Options.from_mapping(given)
         refuse_contradictions(options, len(runs))  # fail before files are read
         judged = read_one_qrels(self, qrels)
         columns = read_runs(self, runs, given)

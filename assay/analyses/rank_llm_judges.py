@@ -216,4 +216,4 @@ class Command(FileCommand):
                         f"two LLM judges are called {name}; rename one, for example first={path}"
                     )
                 labels[name] = read_one_qrels(self, path, name, read=read_llm_qrels)
-        return compute(people, labels, Options.of(given), warn=self.warn)
+        return compute(people, labels, Options.from_mapping(given), warn=self.warn)

@@ -338,6 +338,6 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         return plan(
             read_one_qrels(self, qrels),
             iterate_runs(self, runs, options),
-            Options.of(options),
+            Options.from_mapping(options),
             group_of=None if groups is None else partial(read_run_groups, self, groups),
         )

@@ -200,7 +200,7 @@ class Command(FileCommand):
         output: str | None,
         **given: Any,
     ) -> Values:
-        options = Options.of(given)
+        options = Options.from_mapping(given)
         tops = read_run_tops(self, runs, options, read_pooled_topics(runs, only_topics))
         pool = make_depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))
         sample = draw_sample(

@@ -127,6 +127,6 @@ class Command(AnswerCommand):
             read_one_qrels(self, qrels),
             read_one_qrels(self, facet),
             iterate_runs(self, runs, given),
-            Options.of(given),
+            Options.from_mapping(given),
         )
         return {**self.finish(scores, given), **about}

@@ -201,7 +201,9 @@ def plan(
         run_simulation,
         shared,
         list(range(options.simulations)),
-        lambda simulations: summary(shared, options.strategy, cost, simulations, warn),
+        lambda simulations: summarise_simulations(
+            shared, options.strategy, cost, simulations, warn
+        ),
     )
 
 
@@ -239,7 +241,7 @@ def make_pool_of_runs(
     return make_judged_pool(pool, grades, runs, min_relevant=options.min_relevant)
 
 
-def summary(
+def summarise_simulations(
     shared: SimulationInputs,
     order: str,
     cost: float,
@@ -464,7 +466,7 @@ class Command(PiecewiseCommand):
         add_options(parser, Options)
 
     def plan(self, *, qrels: str, runs: list[str], seed: int, **given: Any) -> PieceworkPlan:
-        options = Options.of(given)
+        options = Options.from_mapping(given)
         refuse_contradictions(options)  # fail before files are read
         judged = read_one_qrels(self, qrels)
         return plan(judged, iterate_runs(self, runs, given), options, seed=seed, warn=self.warn)

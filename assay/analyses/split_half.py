@@ -195,7 +195,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         return plan_split_half(
             judged,
             iterate_runs(self, runs, options),
-            Options.of(options),
+            Options.from_mapping(options),
             seed=seed,
             warn=self.warn,
             part=self.only_these is not None,

@@ -313,8 +313,8 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         made = plan(
             read_one_qrels(self, qrels),
             iterate_runs(self, runs, given),
-            Options.of(given),
-            documents=None if docids is None else self.document_ids(docids),
+            Options.from_mapping(given),
+            documents=None if docids is None else self.read_document_ids(docids),
             seed=seed,
             warn=self.warn,
         )
@@ -333,7 +333,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
 
         return replace(made, finish=finish)
 
-    def document_ids(self, path: str) -> NDArray[np.bytes_]:
+    def read_document_ids(self, path: str) -> NDArray[np.bytes_]:
         """Read document IDs, one per line. Return the distinct IDs, sorted."""
         given = []
         for number, text in iterate_lines(path):

@@ -183,7 +183,7 @@ class Command(CampaignCommand):
     def compute(
         self, *, qrels: str, runs: Sequence[str], sampled: bool, seed: int, **given: Any
     ) -> Values:
-        options = Options.of(given)
+        options = Options.from_mapping(given)
         if sampled:
             refuse_audit(options)  # fail before files are read
         if len(runs) < 2:

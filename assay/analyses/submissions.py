@@ -204,7 +204,7 @@ class Command(FileCommand):
         institutions: str | None,
         **given: Any,
     ) -> Values:
-        options = Options.of(given)
+        options = Options.from_mapping(given)
         rows = read_leaderboard(
             file,
             columns=SUBMISSION_COLUMNS,

@@ -353,7 +353,7 @@ class Command(CampaignCommand):
         top_up: str | None,
         **given: Any,
     ) -> Values:
-        options = Options.of(given)
+        options = Options.from_mapping(given)
         first = read_one_qrels(self, qrels)
         later = [read_one_qrels(self, path) for path in topped_up]
         judged = add_later_judgements(first, later) if later else first

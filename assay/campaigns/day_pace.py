@@ -54,12 +54,12 @@ class DayHistory:
     has_kick_off: bool
 
     @classmethod
-    def of(cls, moments: NDArray[np.float64], *, now: float, zone: tzinfo) -> DayHistory:
+    def from_times(cls, moments: NDArray[np.float64], *, now: float, zone: tzinfo) -> DayHistory:
         """Create the history. moments: at least one of them not after `now`."""
         begin = float(moments[moments <= now].min())
         calendar = Calendar.between(max(begin, now - WINDOW_DAYS * DAY_SECONDS), now, zone)
         recent = moments[(moments >= calendar.edges[0]) & (moments <= now)]
-        day, n = calendar.day_of(recent), len(calendar)
+        day, n = calendar.find_days(recent), len(calendar)
         counts = np.bincount(day, minlength=n).astype(np.float64)
         is_young = begin >= calendar.edges[0]
         kick_off = find_kick_off(counts, calendar.working) if is_young else None
@@ -70,7 +70,9 @@ class DayHistory:
         made = np.bincount(np.minimum(hour[recent >= begin], 23), minlength=24).astype(np.float64)
         profile = made / made.sum() if made.any() else np.full(24, 1 / 24)
         seen = np.clip(calendar.edges, min(begin, now), now)
-        exposure = np.diff(WorkClock.from_calendar(calendar, profile, weekend=1.0).elapsed(seen))
+        exposure = np.diff(
+            WorkClock.from_calendar(calendar, profile, weekend=1.0).elapsed_days(seen)
+        )
         return cls(calendar, counts, profile, exposure, begin, kick_off is not None)
 
     @cached_property
@@ -117,7 +119,7 @@ class DayPace:
     weekend: tuple[float, float, float]
 
     @classmethod
-    def of(cls, history: DayHistory, *, now: float, zone: tzinfo) -> DayPace | None:
+    def from_history(cls, history: DayHistory, *, now: float, zone: tzinfo) -> DayPace | None:
         """Compute the pace. None if there are no judgements on working days."""
         counts, exposure, working = history.counts, history.exposure, history.calendar.working
         worked = exposure * working
@@ -140,7 +142,7 @@ class DayPace:
         weekend = least, least + unknown / 2, least + unknown
         return cls(history, now, zone, per_day, spread, n_days, freedom, weekend)
 
-    def ends(self, remaining: float) -> tuple[float, float, float]:
+    def predict_ends(self, remaining: float) -> tuple[float, float, float]:
         """Return the early, expected and late end in seconds since 1970, inf if more than two years
         from now.
 
@@ -160,7 +162,7 @@ class DayPace:
 
     def predict_judgements_until(self, moment: float) -> float:
         """Return the expected number of judgements until a time, within two years."""
-        now, then = self._clocks[1].elapsed(np.array([self.now, moment]))
+        now, then = self._clocks[1].elapsed_days(np.array([self.now, moment]))
         return self.per_day * float(then - now)
 
     @cached_property

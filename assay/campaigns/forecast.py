@@ -69,13 +69,15 @@ class Forecaster:
     pace: DayPace | None
 
     @classmethod
-    def of(cls, moments: NDArray[np.float64], *, now: float, zone: tzinfo = UTC) -> Forecaster:
+    def from_times(
+        cls, moments: NDArray[np.float64], *, now: float, zone: tzinfo = UTC
+    ) -> Forecaster:
         """Create a forecaster. moments: float64 (n), NaN and times after `now` are ignored. zone:
         time zone of the campaign's calendar days."""
         past = moments[moments <= now]  # NaN compares as false
         if not len(past):
             return cls(past, now, zone, 0, float(MIN_DAYS), False, None)
-        history = DayHistory.of(past, now=now, zone=zone)
+        history = DayHistory.from_times(past, now=now, zone=zone)
         lately = int((past > add_working_days(now, -MIN_DAYS, zone)).sum())
         lacking = (
             0.0
@@ -84,7 +86,7 @@ class Forecaster:
         )
         pace = None
         if lacking < 1e-9 and lately >= MIN_JUDGEMENTS:
-            pace = DayPace.of(history, now=now, zone=zone)
+            pace = DayPace.from_history(history, now=now, zone=zone)
         return cls(past, now, zone, lately, lacking, history.has_kick_off, pace)
 
     def forecast(self, remaining: float) -> Forecast:
@@ -96,7 +98,7 @@ class Forecaster:
             return Forecast(
                 reason=self._no_forecast_reason(), possible_from=possible_from, n_short=n_short
             )
-        early, expected, late = self.ends(remaining)
+        early, expected, late = self.predict_ends(remaining)
         per_day, trend = self.pace.per_day, estimate_significant_trend(self.pace.history.whole_days)
         if not math.isfinite(expected):
             return Forecast(
@@ -111,10 +113,14 @@ class Forecaster:
         until = late if math.isfinite(late) else None
         return Forecast(expected, early, until, per_day, reason, is_vague=is_vague, trend=trend)
 
-    def ends(self, remaining: float) -> tuple[float, float, float]:
+    def predict_ends(self, remaining: float) -> tuple[float, float, float]:
         """Return the early, expected and late end as in `Forecast`, inf if more than two years from
         now, NaN without a forecast."""
-        return (math.nan, math.nan, math.nan) if self.pace is None else self.pace.ends(remaining)
+        return (
+            (math.nan, math.nan, math.nan)
+            if self.pace is None
+            else self.pace.predict_ends(remaining)
+        )
 
     def predict_judgements_until(
         self, until: float, *, remaining: float = math.inf

@@ -92,9 +92,9 @@ def compute_campaign_statistics(
     pair is labelled. documents: number of documents in the collection. pool: (topic ID, document
     ID, best rank) of each pair to judge.
     """
-    labels = majority(table.binary(min_relevant), min_judgements=min_judgements)
+    labels = majority(table.binarise(min_relevant), min_judgements=min_judgements)
     n, n_pairs = len(table), table.n_pairs
-    labelled = labels.labelled
+    labelled = labels.is_labelled
     relevant_share = labels.relevant_share()
     warnings = find_scale_warnings(table)
     if relevant_share > HIGH_SHARE:

@@ -34,7 +34,7 @@ class Calendar:
     def __len__(self) -> int:
         return len(self.working)
 
-    def day_of(self, moments: NDArray[np.float64]) -> NDArray[np.int64]:
+    def find_days(self, moments: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the index of the day that contains each time."""
         return np.searchsorted(self.edges, moments, side="right") - 1
 
@@ -63,7 +63,7 @@ class WorkClock:
             np.append(hours, calendar.edges[-1]), np.concatenate([[0.0], np.cumsum(brought)])
         )
 
-    def elapsed(self, moments: NDArray[np.float64]) -> NDArray[np.float64]:
+    def elapsed_days(self, moments: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the number of working days that have passed at each time."""
         return np.interp(moments, self.moments, self.passed)
 

@@ -276,7 +276,7 @@ def stacked_bar_chart(
             parts.append(
                 names.draw(label, top=start - (0 if names.above else 4), height=heights[i], gap=8.0)
             )
-            y, x = start + (names.head(label) + heights[i] - 30) / 2, names.left
+            y, x = start + (names.head_height(label) + heights[i] - 30) / 2, names.left
             whole = of[i] if shares else widest
             for of_series, (name, values) in zip(classes, series, strict=True):
                 wide = values[i] / whole * (right - names.left) if whole else 0.0

@@ -213,12 +213,14 @@ def _draw_rows(
         words = LINE_HEIGHT * n_lines[i] + (6 if n_lines[i] > 1 else -LINE_HEIGHT)
         tall = cell_h if every > 1 or room.above else max(cell_h, words)
         if i % every == 0:
-            parts.append(room.draw(name, top=y, height=room.head(name) + max(tall, words), gap=8.0))
+            parts.append(
+                room.draw(name, top=y, height=room.head_height(name) + max(tall, words), gap=8.0)
+            )
         for j in range(len(columns)):
             parts.append(
                 _draw_cell(
                     left + j * cell_w,
-                    y + room.head(name),
+                    y + room.head_height(name),
                     cell_w,
                     tall,
                     values[i][j],
@@ -226,7 +228,7 @@ def _draw_rows(
                     ways,
                 )
             )
-        y += room.head(name) + tall
+        y += room.head_height(name) + tall
     return parts, y + (LINE_HEIGHT * (max(n_lines) - 1) if every > 1 else 0)
 
 

@@ -38,7 +38,7 @@ class Panel:
     def width(self) -> float:
         return 0.0 if self.picture is None else _picture_size(self.picture)[0]
 
-    def words(self, width: float) -> tuple[list[str], list[str]]:
+    def wrap_texts(self, width: float) -> tuple[list[str], list[str]]:
         """Return (the lines of the name, the lines of the text shown instead of a picture)."""
         reason, most = self.root.find("p"), int((width - 16) / CHARACTER_WIDTH)
         said = (
@@ -48,17 +48,17 @@ class Panel:
         )
         return wrap_label(self.name, most), wrap_label(said, most) if said else []
 
-    def height(self, width: float) -> tuple[float, float]:
+    def compute_heights(self, width: float) -> tuple[float, float]:
         """Return (the height of the name, the height of what is below it)."""
-        name, said = self.words(width)
+        name, said = self.wrap_texts(width)
         below = (
             LINE_HEIGHT * len(said) + 12 if self.picture is None else _picture_size(self.picture)[1]
         )
         return LINE_HEIGHT * len(name) + 10, below
 
     def draw(self, x: float, y: float, width: float) -> list[str]:
-        name, said = self.words(width)
-        head = self.height(width)[0]
+        name, said = self.wrap_texts(width)
+        head = self.compute_heights(width)[0]
         parts = [text_lines(name, x=x + 8, first=y + 16, anchor="start", class_="value")]
         if self.picture is None:
             return [*parts, text_lines(said, x=x + 8, first=y + head + LINE_HEIGHT, anchor="start")]
@@ -136,7 +136,7 @@ def _place_panels(
         row = each[first : first + columns]
         for number, panel in enumerate(row):
             parts += panel.draw(number * wide, y, wide)
-        y += max(sum(panel.height(wide)) for panel in row)
+        y += max(sum(panel.compute_heights(wide)) for panel in row)
     return svg_drawing(
         wide * min(columns, len(each)), y, *parts, title=caption, description="; ".join(words)
     )

@@ -44,10 +44,10 @@ def render_pgf(figure: str, *, inches: float) -> bytes:
                 for one in iterate_elements(swatch):
                     parts += _draw(one, x + key.start + 16 * place, top)
             if key.before:
-                parts.append(_text(key.before, x, top + 12, "start", SOFT))
+                parts.append(_draw_text(key.before, x, top + 12, "start", SOFT))
             for number, line in enumerate(key.lines(layout.width)):
                 y = top + 12 + LINE_HEIGHT * number
-                parts.append(_text(line, x + key.words_start, y, "start", SOFT))
+                parts.append(_draw_text(line, x + key.words_start, y, "start", SOFT))
     scale = TEX_POINTS / layout.pixels_per_inch
     lines = [
         r"% needs \usepackage{tikz} \usetikzlibrary{patterns}",
@@ -66,9 +66,9 @@ def _draw(one: ElementTree.Element, dx: float, dy: float) -> list[str]:
         fill = style_for_classes(one.get("class", "label")).fill
         colour = INK if fill == "none" else fill
         at = (float(one.get("x", 0)), float(one.get("y", 0)))
-        return [_text(words, *at, one.get("text-anchor", "start"), colour)] if words else []
+        return [_draw_text(words, *at, one.get("text-anchor", "start"), colour)] if words else []
     look = style_for_classes(one.get("class", ""))
-    path = _path(one, dx, dy)
+    path = _draw_path(one, dx, dy)
     lines = []
     if one.tag not in ("line", "polyline") and look.fill != "none":
         opacity = f",fill opacity={look.opacity:g}" if look.opacity < 1 else ""
@@ -91,7 +91,7 @@ def _line_style(look: PrintedStyle) -> str:
     return style
 
 
-def _path(one: ElementTree.Element, dx: float, dy: float) -> str:
+def _draw_path(one: ElementTree.Element, dx: float, dy: float) -> str:
     def at(x: str, y: str) -> str:
         return f"({float(one.get(x, 0)) + dx:.2f},{float(one.get(y, 0)) + dy:.2f})"
 
@@ -106,7 +106,7 @@ def _path(one: ElementTree.Element, dx: float, dy: float) -> str:
     return " -- ".join(corners) + (" -- cycle" if one.tag == "polygon" else "")
 
 
-def _text(words: str, x: float, y: float, anchor: str, colour: str) -> str:
+def _draw_text(words: str, x: float, y: float, anchor: str, colour: str) -> str:
     style = f"anchor={ANCHORS[anchor]},font={{{TEXT_SIZE}}},text={_colour(colour)}"
     return rf"\node[{style}] at ({x:.2f},{y:.2f}) {{{escape_latex(words)}}};"
 

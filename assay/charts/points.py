@@ -139,7 +139,7 @@ def interval_chart(
         for i, row in enumerate(rows):
             start = top + sum(heights[:i])
             parts.append(names.draw(row.name, top=start, height=heights[i]))
-            y = start + (names.head(row.name) + heights[i]) / 2
+            y = start + (names.head_height(row.name) + heights[i]) / 2
             for k, end in enumerate(ends):
                 text = _column_text(row, k, form)
                 parts.append(text_lines([text], x=end, first=y + 4, anchor="end"))
@@ -421,7 +421,7 @@ def conditions_chart(
                 svg_element("line", x1=2, x2=width - 12, y1=start, y2=start, class_="grid")
             )
             parts.append(layout.draw(name, top=start, height=heights[i]))
-            middle = start + (layout.head(name) + heights[i]) / 2
+            middle = start + (layout.head_height(name) + heights[i]) / 2
             for k, (one, style) in enumerate(zip(intervals, styles, strict=True)):
                 y = middle + ROW_STEP * (k - (len(styles) - 1) / 2)
                 if one.value is None:
@@ -524,7 +524,7 @@ def box_chart(
         ]
         for i, row in enumerate(rows):
             start = top + sum(heights[:i])
-            y = start + (names.head(row.name) + heights[i]) / 2
+            y = start + (names.head_height(row.name) + heights[i]) / 2
             parts.append(names.draw(row.name, top=start, height=heights[i]))
             parts.append(
                 svg_element("text", text=f"n = {row.n:,}", x=width - room, y=y + 4, class_="label")

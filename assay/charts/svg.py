@@ -245,14 +245,14 @@ class RowNameLayout:
     most: int
     above: bool = False
 
-    def head(self, name: str) -> float:
+    def head_height(self, name: str) -> float:
         """Return the height that a name takes above its row."""
         return LINE_HEIGHT * len(wrap_label(name, self.most)) + 2 if self.above else 0.0
 
     def height(self, name: str, least: float) -> float:
         """Return the height of a row with its name. least: height of the row's drawing."""
         return (
-            self.head(name) + least
+            self.head_height(name) + least
             if self.above
             else max(least, LINE_HEIGHT * len(wrap_label(name, self.most)) + 6)
         )

@@ -96,7 +96,7 @@ def fit_bradley_terry(battles: Outcomes) -> BradleyTerryFit:
     theta, is_certain = _maximise(design)
     if not is_certain and design.has_maximum_at_infinity():
         raise NoMaximum(AT_INFINITY)
-    state = design.at(theta)
+    state = design.evaluate_at(theta)
     inverse = np.linalg.inv(state.information)
     n_topics = int(design.cluster.max()) + 1
     scores = design.scores_by_topic(state, n_topics)
@@ -157,7 +157,7 @@ class Design:
     def is_identified(self) -> bool:
         """Return whether every direction changes some log-odds, so that the parameters are
         identified."""
-        gram = self._cross(np.ones(len(self.a)))
+        gram = self._weighted_cross_products(np.ones(len(self.a)))
         inner = self.full[: len(gram), : len(gram) - 1]
         reduced = inner.T @ gram @ inner
         size = np.sqrt(np.maximum(np.diag(reduced), 1e-300))  # one unit for all parameters
@@ -169,7 +169,7 @@ class Design:
         eta: Floats = parameters[self.a] - parameters[self.b]
         return eta + self.x @ parameters[self.m : self.m + self.n_covariates]
 
-    def at(self, theta: Floats) -> State:
+    def evaluate_at(self, theta: Floats) -> State:
         eta = self.log_odds(theta)
         log_nu = theta[-1] if self.has_ties else -np.inf
         top = np.maximum(np.abs(eta) / 2, log_nu)
@@ -183,18 +183,18 @@ class Design:
             likelihood += self.tied.sum() * log_nu
         residual = self.observed - (p_a - p_b) / 2
         tie_residual = self.tied - p_tie
-        outer = self._cross((p_a + p_b - (p_a - p_b) ** 2) / 4)
+        outer = self._weighted_cross_products((p_a + p_b - (p_a - p_b) ** 2) / 4)
         if self.has_ties:
-            mixed = self._sum(-p_tie * (p_a - p_b) / 2)
+            mixed = self._weighted_sum(-p_tie * (p_a - p_b) / 2)
             outer = np.block(
                 [
                     [outer, mixed[:, None]],
                     [mixed[None, :], np.full((1, 1), (p_tie * (1 - p_tie)).sum())],
                 ]
             )
-            gradient = np.append(self._sum(residual), tie_residual.sum())
+            gradient = np.append(self._weighted_sum(residual), tie_residual.sum())
         else:
-            gradient = self._sum(residual)
+            gradient = self._weighted_sum(residual)
         return State(
             float(likelihood),
             residual,
@@ -219,19 +219,19 @@ class Design:
             scores[:, -1] = np.bincount(self.cluster, state.tie_residual, n_topics)
         return scores @ self.full
 
-    def _sum(self, weights: Floats) -> Floats:
+    def _weighted_sum(self, weights: Floats) -> Floats:
         """Return the weighted sum over battles of the derivatives of the log-odds."""
         m = self.m
         abilities = np.bincount(self.a, weights, m) - np.bincount(self.b, weights, m)
         return np.append(abilities, weights @ self.x)
 
-    def _cross(self, weights: Floats) -> Floats:
+    def _weighted_cross_products(self, weights: Floats) -> Floats:
         """Return the weighted sum over battles of their outer products."""
         m = self.m
         met = np.bincount(self.a * m + self.b, weights, m * m).reshape(m, m)
         met = met + met.T
         corner = np.diag(met.sum(axis=1)) - met
-        side = np.array([self._sum(weights * column)[:m] for column in self.x.T])
+        side = np.array([self._weighted_sum(weights * column)[:m] for column in self.x.T])
         side = side.reshape(self.n_covariates, m)
         return np.block([[corner, side.T], [side, self.x.T @ (weights[:, None] * self.x)]])
 
@@ -274,7 +274,7 @@ class Design:
 def _maximise(design: Design) -> tuple[Floats, bool]:
     """Return (parameters, whether the maximum certainly exists)."""
     theta = np.zeros(design.full.shape[1])
-    state = design.at(theta)
+    state = design.evaluate_at(theta)
     n = len(design.a)
     for _ in range(MAX_STEPS):
         try:
@@ -283,7 +283,7 @@ def _maximise(design: Design) -> tuple[Floats, bool]:
             return theta, False
         size = 1.0
         while True:
-            later = design.at(theta + size * move)
+            later = design.evaluate_at(theta + size * move)
             if later.log_likelihood >= state.log_likelihood - 1e-12 * n or size < 1e-8:
                 break
             size /= 2

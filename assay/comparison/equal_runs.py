@@ -90,7 +90,7 @@ def simulate_equal_runs(
             *np.unique(facts, axis=0, return_counts=True), strict=True
         ):
             one = VerdictEvidence(int(answers), bool(sure), int(mean), int(test), bool(harmless))
-            verdict, other = asdict(one.verdict()), asdict(one.mirrored().verdict())
+            verdict, other = asdict(one.verdict()), asdict(one.mirror().verdict())
             for name in verdict:
                 counts[name] += int(times) * (verdict[name] is True or other[name] is True)
             counts["undecided"] += int(times) * one.verdict().is_open

@@ -61,7 +61,7 @@ def compute_label_ranks(
         raise ValueError("the spread over labellings needs at least two of them")
     if not len(topics):
         raise ValueError("no topics to count")
-    observed = noisy.values()[:, topics]
+    observed = noisy.compute_scores()[:, topics]
     n_runs, _, n_measures = observed.shape
     whole = np.empty((n_measures, n_runs, labellings))
     tallies: list[list[Any]] = [[] for _ in range(n_measures)]
@@ -69,7 +69,7 @@ def compute_label_ranks(
         rng = np.random.default_rng(
             np.random.SeedSequence(seed, spawn_key=(LABELLING_STREAM, number))
         )
-        values = noisy.values(noisy.resample(rng))[:, topics]
+        values = noisy.compute_scores(noisy.resample(rng))[:, topics]
         counts = draw_topic_counts(len(topics), max(1, trials // labellings), rng)
         for measure in range(n_measures):
             scores = np.ascontiguousarray(values[:, :, measure])

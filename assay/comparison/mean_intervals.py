@@ -67,12 +67,12 @@ def _studentised_bounds(skew: Floats, n: int, alpha: float) -> tuple[Floats, Flo
     is_straight = np.abs(scale) < 1e-6
     divisor = np.where(is_straight, 1.0, scale)
 
-    def back(normal: float) -> Floats:
+    def invert(normal: float) -> Floats:
         return np.where(
             is_straight, normal, 3 / divisor * (np.cbrt(1 + scale * (normal - scale / 6)) - 1)
         )
 
-    return np.minimum(-t, back(-t)), np.maximum(t, back(t))
+    return np.minimum(-t, invert(-t)), np.maximum(t, invert(t))
 
 
 def _no_interval_reason(values: Floats) -> str:

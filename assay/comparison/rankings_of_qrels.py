@@ -53,7 +53,7 @@ class QrelsRankings:
     means: NDArray[np.float64]
 
     @classmethod
-    def of(cls, evaluations: Sequence[Evaluation]) -> QrelsRankings:
+    def from_evaluations(cls, evaluations: Sequence[Evaluation]) -> QrelsRankings:
         """Create from evaluations of several runs under one qrels, with the same measures."""
         first = evaluations[0]
         values = np.stack([evaluation.values for evaluation in evaluations], axis=1)

@@ -96,7 +96,7 @@ class StabilityProtocol:
         """Return the element, or the two that are varied together."""
         return tuple(self.element.split("+"))
 
-    def alone(self, element: str) -> StabilityProtocol:
+    def restrict_to(self, element: str) -> StabilityProtocol:
         """Return the protocol with only this element varied. Its population and samples are those
         of the joint protocol."""
         return replace(
@@ -147,7 +147,7 @@ def make_population(
     documents: the collection's IDs if known (sorted, distinct). Otherwise those of runs and qrels
     are used.
     """
-    protocol = protocol.alone(protocol.elements[0])
+    protocol = protocol.restrict_to(protocol.elements[0])
     if protocol.element == "documents":
         drawn = SamplingPopulation.from_size(
             len(collection.documents if documents is None else documents)
@@ -174,7 +174,7 @@ def make_populations(
 ) -> dict[str, SamplingPopulation]:
     """Return element -> population. Arguments as for `make_population`."""
     return {
-        element: make_population(collection, protocol.alone(element), documents)
+        element: make_population(collection, protocol.restrict_to(element), documents)
         for element in protocol.elements
     }
 
@@ -226,7 +226,7 @@ def draw_level(
         key = (ELEMENTS.index(element), chunk.overlap.numerator, chunk.overlap.denominator)
         rng = np.random.default_rng(np.random.SeedSequence(protocol.seed, spawn_key=key))
         drawn[element] = draw_pairs(
-            make_population(collection, protocol.alone(element), documents),
+            make_population(collection, protocol.restrict_to(element), documents),
             chunk.overlap,
             protocol.pairs,
             rng,
@@ -247,7 +247,7 @@ def _mean_scores(
         kept = split_memberships(_align_documents(drawn["documents"], collection, documents))
     for element in {"assessments", "positive"} & set(drawn):
         assessed = np.ones((len(collection.grades), 2 * protocol.pairs), np.uint8)
-        assessed[list_sampled_rows(collection, protocol.alone(element))] = split_memberships(
+        assessed[list_sampled_rows(collection, protocol.restrict_to(element))] = split_memberships(
             drawn[element]
         )
     if "topics" not in drawn:

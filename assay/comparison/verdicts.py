@@ -94,16 +94,16 @@ class VerdictEvidence:
     ranking_significant: bool
 
     @property
-    def contradict(self) -> bool:
+    def is_contradictory(self) -> bool:
         """Return whether the means and the test that decides disagree in direction."""
         return self.ranking * self.tested < 0
 
-    def mirrored(self) -> VerdictEvidence:
+    def mirror(self) -> VerdictEvidence:
         """Return the facts with A and B swapped."""
         return replace(self, answers=-self.answers, ranking=-self.ranking, tested=-self.tested)
 
     def verdict(self) -> Verdict:
-        if self.contradict:
+        if self.is_contradictory:
             readings = [
                 replace(self, ranking=side, tested=side).verdict()
                 for side in (self.ranking, self.tested)
@@ -204,7 +204,7 @@ def _judge_comparison(
     return JudgedComparison(
         verdict=NO_VERDICT if few else by_esl.verdict(),
         by_rr=NO_VERDICT if few else by_rr.verdict(),
-        mirrored=NO_VERDICT if few else by_esl.mirrored().verdict(),
+        mirrored=NO_VERDICT if few else by_esl.mirror().verdict(),
         because=[*because, f"no verdict: {few}"] if few else because,
         disagreements=describe_disagreements(comparison, by_esl, by_rr, p, alpha, correction),
         corrected=p,
@@ -255,7 +255,7 @@ def verdict_reasons(
     ]
     if comparison.both == 0:
         return [*said, "no topic is answered by both runs, so search lengths cannot be compared"]
-    if facts.contradict:
+    if facts.is_contradictory:
         return [
             *said,
             describe_contradiction(

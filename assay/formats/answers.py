@@ -84,10 +84,10 @@ def read_answers(
     the references, an ID that the references lack (unless there are none), a document cited twice
     by a sentence.
     """
-    called = display_name(path, name)
-    problems = FileProblems(called)
+    file_name = display_name(path, name)
+    problems = FileProblems(file_name)
     answers: dict[tuple[str, str], GeneratedAnswer] = {}
-    for number, text in iterate_lines(path, name=called):
+    for number, text in iterate_lines(path, name=file_name):
         if not text.strip():
             continue
         try:
@@ -163,10 +163,10 @@ def _expected_citation(references: list[str]) -> str:
 
 def _read_lists(path: Source, key: str, name: str | None) -> Iterator[tuple[int, str, list[Any]]]:
     """Yield (line, topic, list under `key`) of JSON lines. Raises FormatError."""
-    called = display_name(path, name)
+    file_name = display_name(path, name)
     first: dict[str, int] = {}
     expected = f'lines such as {{"qid": "...", "{key}": [...]}}'
-    for number, text in iterate_lines(path, name=called):
+    for number, text in iterate_lines(path, name=file_name):
         if not text.strip():
             continue
         try:
@@ -175,14 +175,14 @@ def _read_lists(path: Source, key: str, name: str | None) -> Iterator[tuple[int,
             if not is_valid_id(topic) or not isinstance(rows, list):
                 raise TypeError
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise FormatError.single(called, number, f"no {key}", expected, text[:200]) from None
+            raise FormatError.single(file_name, number, f"no {key}", expected, text[:200]) from None
         if first.setdefault(topic, number) != number:
             raise FormatError.single(
-                called, number, f"a second list for topic {topic}", "each topic once", topic
+                file_name, number, f"a second list for topic {topic}", "each topic once", topic
             )
         yield number, topic, rows
     if not first:
-        raise FormatError.single(called, None, f"no {key}", expected)
+        raise FormatError.single(file_name, None, f"no {key}", expected)
 
 
 def read_nuggets(path: Source, *, name: str | None = None) -> dict[str, list[Nugget]]:

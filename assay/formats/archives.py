@@ -39,10 +39,10 @@ compression method or an encrypted member."""
 
 
 def make_damaged_archive_error(
-    called: str, error: Exception, expected: str = "a complete archive"
+    file_name: str, error: Exception, expected: str = "a complete archive"
 ) -> FormatError:
     return FormatError.single(
-        called, None, f"the zip archive is damaged ({error or 'it ends too early'})", expected
+        file_name, None, f"the zip archive is damaged ({error or 'it ends too early'})", expected
     )
 
 
@@ -68,21 +68,23 @@ class _BoundedList:
     """An open file that refuses reads larger than the maximum directory size until its archive is
     open."""
 
-    def __init__(self, file: BinaryIO, called: str) -> None:
-        self.file, self.called, self.opening = file, called, True
+    def __init__(self, file: BinaryIO, file_name: str) -> None:
+        self.file, self.file_name, self.opening = file, file_name, True
         self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
 
     def read(self, size: int = -1) -> bytes:
         if self.opening and size > MAX_LIST_BYTES:
             expected = f"at most {MAX_LIST_BYTES} bytes; a tar archive may have more files"
             raise FormatError.single(
-                self.called, None, f"a zip archive with a file list of {size} bytes", expected
+                self.file_name, None, f"a zip archive with a file list of {size} bytes", expected
             )
         return self.file.read(size)
 
 
 @contextmanager
-def open_zip(source: str | os.PathLike[str] | BinaryIO, called: str) -> Iterator[zipfile.ZipFile]:
+def open_zip(
+    source: str | os.PathLike[str] | BinaryIO, file_name: str
+) -> Iterator[zipfile.ZipFile]:
     """Open a zip archive and read its directory.
 
     Raises FormatError if the directory is larger than MAX_LIST_BYTES, and zipfile's own exceptions
@@ -93,7 +95,7 @@ def open_zip(source: str | os.PathLike[str] | BinaryIO, called: str) -> Iterator
         if isinstance(source, (str, os.PathLike))
         else nullcontext(source) as file
     ):
-        bound = _BoundedList(file, called)
+        bound = _BoundedList(file, file_name)
         with zipfile.ZipFile(bound) as archive:  # type: ignore[call-overload]
             bound.opening = False
             yield archive
@@ -161,7 +163,7 @@ def _iterate_tar_entries(stream: PeekableStream) -> Iterator[tuple[str, int, int
 
 def unpack_archive(
     source: Path,
-    called: str,
+    file_name: str,
     *,
     place: Callable[[str], Path | None],
     max_bytes: int | None = None,
@@ -176,12 +178,12 @@ def unpack_archive(
     with open(source, "rb") as file:
         zipped = file.read(4) == b"PK\x03\x04"
     if zipped:
-        _unpack_zip(source, called, place, max_bytes, written or (lambda n: None))
+        _unpack_zip(source, file_name, place, max_bytes, written or (lambda n: None))
         return
-    stream = PeekableStream(source, name=called, max_bytes=max_bytes)
+    stream = PeekableStream(source, name=file_name, max_bytes=max_bytes)
     if not is_tar(stream.head):
         raise FormatError.single(
-            called, None, "not an archive", "a zip or tar archive of the set's files"
+            file_name, None, "not an archive", "a zip or tar archive of the set's files"
         )
     done = 0
     for path, size, number in _iterate_tar_entries(stream):
@@ -194,35 +196,41 @@ def unpack_archive(
                 (written or (lambda n: None))(done)
         if left:
             raise FormatError.single(
-                called, None, f"the tar archive is cut off in entry {number}", "a complete archive"
+                file_name,
+                None,
+                f"the tar archive is cut off in entry {number}",
+                "a complete archive",
             )
         _skip_content(stream, -size % BLOCK_BYTES, number, padding=True)
 
 
 def _unpack_zip(
     source: Path,
-    called: str,
+    file_name: str,
     place: Callable[[str], Path | None],
     max_bytes: int | None,
     written: Callable[[int], object],
 ) -> None:
     done = 0
     try:
-        with open_zip(source, called) as archive:
+        with open_zip(source, file_name) as archive:
             for number, info in enumerate(archive.infolist(), 1):
                 target = None if info.is_dir() else place(info.filename)
                 if target is None:
                     continue
                 if info.flag_bits & 1:
                     raise FormatError.single(
-                        called, None, f"entry {number} is encrypted", "an archive without password"
+                        file_name,
+                        None,
+                        f"entry {number} is encrypted",
+                        "an archive without password",
                     )
                 with archive.open(info) as member, open(target, "wb") as out:
                     while part := member.read(COPY_BYTES):
                         done += len(part)
                         if max_bytes is not None and done > max_bytes:
                             raise FormatError.single(
-                                called,
+                                file_name,
                                 None,
                                 f"more than {max_bytes} bytes when unpacked",
                                 f"at most {max_bytes} bytes",
@@ -230,7 +238,7 @@ def _unpack_zip(
                         out.write(part)
                         written(done)
     except (*ARCHIVE_ERRORS, ValueError) as error:
-        raise make_damaged_archive_error(called, error) from None
+        raise make_damaged_archive_error(file_name, error) from None
 
 
 def _parse_size(header: bytes, name: str, number: int) -> int:
@@ -277,24 +285,27 @@ def _parse_pax_path(content: bytes) -> str:
 
 
 def iterate_zip(
-    path: str | Path, called: str, *, max_bytes: int | None = None
+    path: str | Path, file_name: str, *, max_bytes: int | None = None
 ) -> Iterator[ArchiveMember]:
     """Yield the regular files of a zip archive. Encrypted files are refused."""
     total = 0
     try:
-        with open_zip(path, called) as archive:
+        with open_zip(path, file_name) as archive:
             for number, info in enumerate(archive.infolist(), 1):
                 if info.is_dir():
                     continue
                 if info.flag_bits & 1:
                     raise FormatError.single(
-                        called, None, f"entry {number} is encrypted", "an archive without password"
+                        file_name,
+                        None,
+                        f"entry {number} is encrypted",
+                        "an archive without password",
                     )
                 with archive.open(info) as member:
                     content = member.read(MAX_DOCUMENT_BYTES + 1)
                 if len(content) > MAX_DOCUMENT_BYTES:
                     raise FormatError.single(
-                        called,
+                        file_name,
                         None,
                         f"entry {number} has more than {MAX_DOCUMENT_BYTES} bytes",
                         "documents up to this size",
@@ -302,11 +313,11 @@ def iterate_zip(
                 total += len(content)
                 if max_bytes is not None and total > max_bytes:
                     raise FormatError.single(
-                        called,
+                        file_name,
                         None,
                         f"more than {max_bytes} bytes when unpacked",
                         f"at most {max_bytes} bytes",
                     )
                 yield ArchiveMember(safe_name(info.filename), content, number)
     except (*ARCHIVE_ERRORS, ValueError) as error:
-        raise make_damaged_archive_error(called, error) from None
+        raise make_damaged_archive_error(file_name, error) from None

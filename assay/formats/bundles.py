@@ -48,7 +48,7 @@ class TopicNames:
         }
         self.taken, self.number = set(taken), 0
 
-    def of(self, text: str, own: str = "") -> str:
+    def get_id(self, text: str, own: str = "") -> str:
         """Return the ID of a text.
 
         own: the ID in the file, which is used unchanged if given.
@@ -96,41 +96,41 @@ def read_bundle(
     Raises FormatError for JSON of another shape, a pair without query or document, a repeated pair,
     or a grade that is not a whole number from 0.
     """
-    called = display_name(path, name)
-    stream = PeekableStream(path, name=called, max_bytes=max_bytes)
-    mistakes = FileProblems(called)
-    building = _BundleBuilder(called, names, mistakes)
+    file_name = display_name(path, name)
+    stream = PeekableStream(path, name=file_name, max_bytes=max_bytes)
+    mistakes = FileProblems(file_name)
+    building = _BundleBuilder(file_name, names, mistakes)
     if re.match(rb"\s*\{", stream.head) and not re.search(
         rb'"(candidates|passage)"', stream.head[:HEAD_BYTES]
     ):
-        book = read_json(stream, called)
+        book = read_json(stream, file_name)
         pairs = book.get("query_doc_pairs") if isinstance(book, dict) else None
         if not isinstance(pairs, list):
             raise FormatError.single(
-                called,
+                file_name,
                 1,
                 "JSON in an unknown format",
                 'a Quepid book ("query_doc_pairs") or umbrela\'s JSONL ("candidates")',
             )
         _add_book(pairs, building)
-        return building.done(BOOK, collapse_spaces(json_to_text(book.get("name"))))
+        return building.build(BOOK, collapse_spaces(json_to_text(book.get("name"))))
     records: Iterator[tuple[int, Any]] = iterate_json_lines(stream, mistakes)  # type: ignore[arg-type]  # it reads as a file does
     if stream.head.lstrip()[:1] == b"[":
-        listed = read_json(stream, called)
+        listed = read_json(stream, file_name)
         records = (
             (number, record)
             for number, record in enumerate(listed if isinstance(listed, list) else [], 1)
         )
     for line, record in records:
         _add_umbrela(line, record, building)
-    return building.done(UMBRELA, "")
+    return building.build(UMBRELA, "")
 
 
 class _BundleBuilder:
     """Collects the topics, documents and grades of a file while it is read."""
 
-    def __init__(self, called: str, names: TopicNames, mistakes: FileProblems) -> None:
-        self.called, self.names, self.mistakes = called, names, mistakes
+    def __init__(self, file_name: str, names: TopicNames, mistakes: FileProblems) -> None:
+        self.file_name, self.names, self.mistakes = file_name, names, mistakes
         self.topics: dict[str, TopicRecord] = {}
         self.documents: dict[str, tuple[str, str, dict[str, str]]] = {}
         self.pairs: dict[tuple[str, str], int] = {}
@@ -138,7 +138,7 @@ class _BundleBuilder:
         self.n_documents: Counter[str] = Counter()
         self.counted: Counter[str] = Counter()
 
-    def pair(self, line: int | None, place: str, topic: str, document: str, rank: int) -> bool:
+    def add_pair(self, line: int | None, place: str, topic: str, document: str, rank: int) -> bool:
         if (topic, document) in self.pairs:
             text = self.topics[topic].text
             self.mistakes.add(
@@ -149,7 +149,7 @@ class _BundleBuilder:
         self.n_documents[topic] += 1
         return True
 
-    def document(self, document: str, title: str, text: str, fields: dict[str, str]) -> None:
+    def add_document(self, document: str, title: str, text: str, fields: dict[str, str]) -> None:
         if not (title.strip() or text.strip()):
             return
         earlier = self.documents.setdefault(document, (title, text, fields))
@@ -167,7 +167,7 @@ class _BundleBuilder:
         else:
             self.judged.setdefault(pair, []).append(int(text))
 
-    def done(self, form: str, name: str) -> Bundle:
+    def build(self, form: str, name: str) -> Bundle:
         if not self.pairs and not self.mistakes.count:
             self.mistakes.add(None, "no pairs", "at least one query with a document")
         self.mistakes.raise_if_any()
@@ -221,7 +221,7 @@ def _add_book(pairs: list[Any], building: _BundleBuilder) -> None:
                 "a query and a document",
             )
             continue
-        topic = building.names.of(query)
+        topic = building.names.get_id(query)
         notes = {key: json_to_text(pair[key]) for key in ("notes", "options") if pair.get(key)}
         building.topics.setdefault(
             topic,
@@ -240,7 +240,7 @@ def _add_book(pairs: list[Any], building: _BundleBuilder) -> None:
             and 0 < position < 1_000_000
             else 0
         )
-        if not building.pair(None, place, topic, document, min(rank, 32767)):
+        if not building.add_pair(None, place, topic, document, min(rank, 32767)):
             continue
         fields = pair.get("document_fields") or {}
         if isinstance(fields, str):  # older books store the fields as JSON in a string
@@ -248,7 +248,7 @@ def _add_book(pairs: list[Any], building: _BundleBuilder) -> None:
                 fields = json.loads(fields)
             except ValueError:
                 fields = {"text": fields}
-        building.document(document, *_split_fields(fields if isinstance(fields, dict) else {}))
+        building.add_document(document, *_split_fields(fields if isinstance(fields, dict) else {}))
         for judgement in pair.get("judgements") or []:
             if (
                 not isinstance(judgement, dict)
@@ -308,7 +308,7 @@ def _add_umbrela(line: int, record: Any, building: _BundleBuilder) -> None:
     if not text and not own:
         building.mistakes.add(line, "a query without text", "the text of the query")
         return
-    topic = building.names.of(text, own)
+    topic = building.names.get_id(text, own)
     if building.topics.setdefault(topic, TopicRecord(topic, text, line=line)).text != text:
         building.mistakes.add(
             line,
@@ -334,9 +334,9 @@ def _add_umbrela(line: int, record: Any, building: _BundleBuilder) -> None:
                 "a docid or a passage",
             )
             continue
-        if not building.pair(line, place, topic, document, rank):
+        if not building.add_pair(line, place, topic, document, rank):
             continue
-        building.document(document, title, passage, fields)
+        building.add_document(document, title, passage, fields)
         judged = whole.get("judgment", whole.get("judgement"))
         if judged is not None:
             building.judge(line, place, (topic, document), judged)

@@ -58,10 +58,6 @@ class ProblemList:
             self.add(int(rows.lines[row]), f"{token!r} {problem}", expected, rows.line_text(row))
         self.count_more(len(places) - len(shown))
 
-    @property
-    def full(self) -> bool:
-        return len(self.first) >= MAX_SHOWN
-
 
 class TokenRows:
     """The valid lines of one block, as positions of their tokens.
@@ -92,7 +88,7 @@ class TokenRows:
         """Return the line number of each row."""
         return self._lines
 
-    def places(self, column: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def token_positions(self, column: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the start and end positions in `text` of a column's tokens."""
         return self._before[:, column] + 1, np.ascontiguousarray(self._ends[:, column])
 
@@ -109,7 +105,7 @@ class TokenRows:
     def find_longer_tokens(self, column: int, bound: int) -> NDArray[np.bool_]:
         return self._ends[:, column] - self._before[:, column] - 1 > bound
 
-    def without(self, bad: NDArray[np.bool_]) -> TokenRows:
+    def exclude_rows(self, bad: NDArray[np.bool_]) -> TokenRows:
         good = ~bad
         return TokenRows(
             self.raw,
@@ -259,7 +255,7 @@ def take_bytes(text: NDArray[np.uint8], places: NDArray[np.intp], width: int) ->
 def take_column(rows: TokenRows, column: int) -> NDArray[np.uint64]:
     """Return the tokens of a column as words of eight bytes, padded with NUL: uint64 (n_rows, width
     / 8)."""
-    starts, ends = rows.places(column)
+    starts, ends = rows.token_positions(column)
     lengths = ends - starts
     longest, shortest = (int(lengths.max()), int(lengths.min())) if len(lengths) else (1, 1)
     width = -(-longest // 8) * 8
@@ -277,7 +273,7 @@ def take_column(rows: TokenRows, column: int) -> NDArray[np.uint64]:
 
 def find_constant(rows: TokenRows, column: int) -> bytes | None:
     """Return the token that all rows share in this column, or None if they differ."""
-    starts, ends = rows.places(column)
+    starts, ends = rows.token_positions(column)
     length = int(ends[0] - starts[0])
     if length > 4 * 8 or not (ends - starts == length).all():
         return None

@@ -73,7 +73,7 @@ class ClickTally:
         self.pairs: dict[tuple[str, str], list[int]] = {}
         self.ranks: dict[tuple[str, str], dict[int, list[int]]] = {}
 
-    def session(self, topic: str, ranking: dict[str, int], clicked: set[str]) -> None:
+    def add_session(self, topic: str, ranking: dict[str, int], clicked: set[str]) -> None:
         """Add a session.
 
         ranking: the rank of each document shown. clicked: the documents clicked.
@@ -92,7 +92,7 @@ class ClickTally:
             elif rank < last:
                 count[2] += 1
 
-    def result(self, name: str, n_sessions: int, warnings: list[str]) -> ClickCounts:
+    def build_counts(self, name: str, n_sessions: int, warnings: list[str]) -> ClickCounts:
         pairs = sorted(
             self.pairs, key=lambda pair: (pair[0].encode("utf-8"), pair[1].encode("utf-8"))
         )
@@ -190,10 +190,10 @@ def read_packed_clicks(
             f"{path} must contain two files: a click log and the rankings shown to users"
         )
     clicks, shown = names
-    called = display_name(path)
+    file_name = display_name(path)
     try:
         with (
-            open_zip(path, called) as archive,
+            open_zip(path, file_name) as archive,
             archive.open(clicks) as log,
             archive.open(shown) as rankings,
         ):
@@ -205,7 +205,7 @@ def read_packed_clicks(
                 max_bytes=max_bytes,
             )
     except ARCHIVE_ERRORS as error:
-        raise make_damaged_archive_error(called, error) from None
+        raise make_damaged_archive_error(file_name, error) from None
 
 
 MAX_HEADER = 1 << 16
@@ -311,8 +311,8 @@ def _read_one_file(path: Source, name: str | None, max_bytes: int | None) -> Cli
     sessions.check()
     counts = ClickTally()
     for key in sessions.seen:
-        counts.session(key[1], sessions.shown[key], sessions.clicked.get(key, set()))
-    return counts.result(table.name, sessions.n_sessions, [])
+        counts.add_session(key[1], sessions.shown[key], sessions.clicked.get(key, set()))
+    return counts.build_counts(table.name, sessions.n_sessions, [])
 
 
 def _read_two_files(
@@ -358,7 +358,7 @@ def _read_two_files(
     sessions.check()
     counts = ClickTally()
     for key in sessions.seen:
-        counts.session(key[1], rankings[key[1]], sessions.clicked.get(key, set()))
+        counts.add_session(key[1], rankings[key[1]], sessions.clicked.get(key, set()))
     unseen = len(rankings) - len({topic for _, topic in sessions.seen})
     warnings = (
         [
@@ -371,7 +371,7 @@ def _read_two_files(
         if unseen
         else []
     )
-    return counts.result(table.name, sessions.n_sessions, warnings)
+    return counts.build_counts(table.name, sessions.n_sessions, warnings)
 
 
 def _read_rankings(

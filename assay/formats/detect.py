@@ -270,27 +270,27 @@ def _guess_columns(rows: list[list[str]]) -> DetectedKind | None:
     """Guess runs and qrels by the content of their columns."""
     below = rows[1:] or rows
 
-    def mostly(fits: Callable[[list[str]], Any]) -> bool:
+    def holds_for_most(fits: Callable[[list[str]], Any]) -> bool:
         return bool(below) and sum(bool(fits(row)) for row in below) >= MIN_SHARE * len(below)
 
-    if mostly(lambda row: len(row) >= 6 and _is_number(row[4])):
+    if holds_for_most(lambda row: len(row) >= 6 and _is_number(row[4])):
         trectools = rows[0][3:5] == ["0", "0"] and rows[0][5] == "trectools"
         if _are_llm_labels(rows if len(rows[0]) == 6 and _is_number(rows[0][4]) else below):
             return DetectedKind((FileKind.LLM_LABELS,))
         return DetectedKind((FileKind.POOL, FileKind.RUN) if trectools else (FileKind.RUN,))
-    if mostly(lambda row: len(row) == 4 and _is_number(row[3])):
-        zeros = mostly(lambda row: len(row) == 4 and row[1].lower() in ("0", "q0"))
-        whole = mostly(lambda row: len(row) == 4 and _is_whole(row[3]))
+    if holds_for_most(lambda row: len(row) == 4 and _is_number(row[3])):
+        zeros = holds_for_most(lambda row: len(row) == 4 and row[1].lower() in ("0", "q0"))
+        whole = holds_for_most(lambda row: len(row) == 4 and _is_whole(row[3]))
         if not zeros and _are_topic_scores(rows, whole=whole):
             return DetectedKind((FileKind.LEADERBOARD,))
-        if not zeros and mostly(lambda row: len(row) == 4 and row[2].isdigit()):
+        if not zeros and holds_for_most(lambda row: len(row) == 4 and row[2].isdigit()):
             return DetectedKind((FileKind.RUN,) if not whole else (FileKind.RUN, FileKind.QRELS))
         return (
             DetectedKind((FileKind.QRELS,) if zeros else (FileKind.QRELS, FileKind.RUN))
             if whole
             else None
         )
-    if mostly(lambda row: len(row) == 3 and row[2].isdigit()):
+    if holds_for_most(lambda row: len(row) == 3 and row[2].isdigit()):
         return DetectedKind((FileKind.RUN, FileKind.QRELS), sure=len(rows) >= MIN_ROWS)
     return None
 

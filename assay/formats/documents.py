@@ -96,10 +96,10 @@ def read_documents(
     if identifier := dataset_id(path):
         yield from make_documents(iterate_dataset(identifier, "docs"))
         return
-    called = display_name(path, name)
-    mistakes = FileProblems(called)
+    file_name = display_name(path, name)
+    mistakes = FileProblems(file_name)
     ids = _SeenIds()
-    for document in _iterate_documents(path, called, max_bytes, mistakes):
+    for document in _iterate_documents(path, file_name, max_bytes, mistakes):
         if not document.document:
             mistakes.add(
                 document.line,
@@ -166,17 +166,17 @@ class _SeenIds:
 
 
 def _iterate_documents(
-    path: Source, called: str, max_bytes: int | None, mistakes: FileProblems
+    path: Source, file_name: str, max_bytes: int | None, mistakes: FileProblems
 ) -> Iterator[DocumentRecord]:
     if isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-" and _is_zip(path):
         with open(path, "rb") as file:
             what = detect_unreadable(file.read(4096))
         if what is not None and what != ZIP_ARCHIVE:
-            raise FormatError.single(called, None, what.problem, what.expected)
-        for member in iterate_zip(Path(path), called, max_bytes=max_bytes):
+            raise FormatError.single(file_name, None, what.problem, what.expected)
+        for member in iterate_zip(Path(path), file_name, max_bytes=max_bytes):
             yield from _read_member(member, mistakes)
         return
-    stream = PeekableStream(path, name=called, max_bytes=max_bytes)
+    stream = PeekableStream(path, name=file_name, max_bytes=max_bytes)
     head = stream.head.lstrip()
     if is_tar(stream.head):
         for member in iterate_tar(stream):
@@ -187,11 +187,11 @@ def _iterate_documents(
         text = head.decode("utf-8", "replace")
         if not BEGIN_PATTERN.search(text) and HTML_PATTERN.search(text[:2000]):
             content = stream.read_exactly(MAX_DOCUMENT_BYTES)
-            yield from _read_member(ArchiveMember(Path(called).name, content, 1), mistakes)
+            yield from _read_member(ArchiveMember(Path(file_name).name, content, 1), mistakes)
         else:
             yield from _read_trec(stream, mistakes)
     elif re.match(rb"\.I\s+\S+\s", head):
-        for line, identifier, fields in iterate_smart_records(stream, called):
+        for line, identifier, fields in iterate_smart_records(stream, file_name):
             yield DocumentRecord(
                 identifier, collapse_spaces(fields.pop("t", "")), fields.pop("w", ""), fields, line
             )

@@ -55,11 +55,11 @@ class WarningCounter:
         one, many: the verb in singular and plural. what: the rest of the sentence."""
         self.counts[noun, one, many, what] = self.counts.get((noun, one, many, what), 0) + 1
 
-    def say(self, text: str) -> None:
+    def add_once(self, text: str) -> None:
         """Add a warning that is shown once however often it occurs."""
         self.said[text] = None
 
-    def texts(self) -> list[str]:
+    def list_texts(self) -> list[str]:
         return [*self.said] + [
             f"{format_count(n, noun, one, many)} {what}"
             for (noun, one, many, what), n in self.counts.items()

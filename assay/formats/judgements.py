@@ -73,16 +73,16 @@ def read_judgements(
     if reader := find_plugin_reader("judgements", path):
         added: JudgementColumns = reader(os.fspath(path))  # type: ignore[arg-type]
         return added
-    called = display_name(path, name)
-    stream = PeekableStream(path, name=called, max_bytes=max_bytes)
+    file_name = display_name(path, name)
+    stream = PeekableStream(path, name=file_name, max_bytes=max_bytes)
     if stream.head.lstrip()[:1] == b"[":
-        return _to_columns(called, *load_label_studio(stream, called), scale)
+        return _to_columns(file_name, *load_label_studio(stream, file_name), scale)
     if stream.head.lstrip()[:1] == b"{":
-        return _to_columns(called, *_read_quepid_json(stream, called), scale)
-    table = DelimitedTable(stream, name=called)
-    mistakes, warnings = FileProblems(called), WarningCounter()
+        return _to_columns(file_name, *_read_quepid_json(stream, file_name), scale)
+    table = DelimitedTable(stream, name=file_name)
+    mistakes, warnings = FileProblems(file_name), WarningCounter()
     return _to_columns(
-        called, _read_delimited(table, mistakes, warnings), mistakes, warnings, scale
+        file_name, _read_delimited(table, mistakes, warnings), mistakes, warnings, scale
     )
 
 
@@ -249,7 +249,7 @@ def _read_quepid_csv(
             judges[name] += 1
             judge = f"{name}#{judges[name]}"
         if judge != name:
-            warnings.say(f"two judges are called {name}; the second is called {judge}")
+            warnings.add_once(f"two judges are called {name}; the second is called {judge}")
         judges[judge] = 1
     for row in table:
         text = table.delimiter.join(row.cells)
@@ -274,13 +274,15 @@ def _read_quepid_csv(
 
 
 def _read_quepid_json(
-    stream: PeekableStream, called: str
+    stream: PeekableStream, file_name: str
 ) -> tuple[Iterator[FileJudgement], FileProblems, WarningCounter]:
-    book = read_json(stream, called)
-    mistakes, warnings = FileProblems(called), WarningCounter()
+    book = read_json(stream, file_name)
+    mistakes, warnings = FileProblems(file_name), WarningCounter()
     pairs = book.get("query_doc_pairs") if isinstance(book, dict) else None
     if not isinstance(pairs, list):
-        raise FormatError.single(called, 1, "JSON without a query_doc_pairs list", "a Quepid book")
+        raise FormatError.single(
+            file_name, 1, "JSON without a query_doc_pairs list", "a Quepid book"
+        )
 
     def judgements() -> Iterator[FileJudgement]:
         for number, pair in enumerate(pairs, 1):
@@ -320,7 +322,7 @@ def _read_quepid_json(
 
 
 def _to_columns(
-    called: str,
+    file_name: str,
     judgements: Iterator[FileJudgement],
     mistakes: FileProblems,
     warnings: WarningCounter,
@@ -356,7 +358,7 @@ def _to_columns(
     if not columns[0] and not mistakes.count:
         mistakes.add(None, "no judgements", "at least one row below the header")
     mistakes.raise_if_any()
-    texts = warnings.texts()
+    texts = warnings.list_texts()
     if 0 not in columns[3]:
         texts.append(
             "no judgement has grade 0; if the scale of the file begins at 1, every pair counts as relevant with a minimum relevant grade of 1"
@@ -388,5 +390,5 @@ def _to_columns(
         gold,
         rows,
         warnings=texts,
-        name=called,
+        name=file_name,
     )

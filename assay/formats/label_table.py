@@ -20,10 +20,10 @@ EXPECTED = (
 def read_label_table(path: Source, *, name: str | None = None) -> dict[str, QrelsColumns]:
     """Return column name -> qrels for each column after the first two, in file order. Raises
     FormatError with the line of every problem."""
-    called = display_name(path, name)
-    table = DelimitedTable(path, name=called)
+    file_name = display_name(path, name)
+    table = DelimitedTable(path, name=file_name)
     header = [cell.strip() for cell in table.first.cells]
-    mistakes = FileProblems(called)
+    mistakes = FileProblems(file_name)
     if len(header) < 4 or len(set(header)) < len(header) or not all(header):
         mistakes.add(
             table.first.line,

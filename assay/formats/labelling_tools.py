@@ -108,16 +108,16 @@ def make_potato_reader(table: DelimitedTable) -> Callable[[DelimitedRow], FileJu
 
 
 def load_label_studio(
-    stream: PeekableStream, called: str
+    stream: PeekableStream, file_name: str
 ) -> tuple[Iterator[FileJudgement], FileProblems, WarningCounter]:
     """Return the judgements, problems and warnings of a list of tasks. A task has `data`, which
     includes a topic ID and a document ID, and `annotations`, of which the one with a grade counts.
     """
-    tasks = read_json(stream, called)
-    mistakes, warnings = FileProblems(called), WarningCounter()
+    tasks = read_json(stream, file_name)
+    mistakes, warnings = FileProblems(file_name), WarningCounter()
     if not all(isinstance(task, dict) and "annotations" in task for task in tasks):
         raise FormatError.single(
-            called,
+            file_name,
             1,
             "the JSON list does not contain annotated tasks",
             "Label Studio's JSON export",

@@ -71,10 +71,10 @@ def list_llm_labels(path: Source, *, name: str | None = None) -> list[SixColumnL
     number, a confidence that is not a finite number, a repeated pair, labels of two LLM judges, the
     ranks of a run instead of grades, no lines.
     """
-    called = display_name(path, name)
-    mistakes = FileProblems(called)
+    file_name = display_name(path, name)
+    mistakes = FileProblems(file_name)
     read: dict[tuple[str, str], SixColumnLabel] = {}
-    for number, text in iterate_lines(path, name=called):
+    for number, text in iterate_lines(path, name=file_name):
         cells = text.split()
         if not cells or cells[0].startswith("#"):
             continue
@@ -119,8 +119,8 @@ def list_llm_labels(path: Source, *, name: str | None = None) -> list[SixColumnL
 def iterate_umbrela(path: Source, *, name: str | None = None) -> Iterator[UmbrelaLabel]:
     """Yield umbrela's results in file order. Raises FormatError for a line without `judgment`, or
     with neither IDs (`qid` and `docid`) nor texts (`query` and `passage`)."""
-    called = display_name(path, name)
-    for number, text in iterate_lines(path, name=called):
+    file_name = display_name(path, name)
+    for number, text in iterate_lines(path, name=file_name):
         if not text.strip():
             continue
         try:
@@ -139,7 +139,7 @@ def iterate_umbrela(path: Source, *, name: str | None = None) -> Iterator[Umbrel
             reason = str(row.get("reasoning") or row.get("prediction") or "")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise FormatError.single(
-                called, number, "no labelled passage", UMBRELA_LINE, text[:200]
+                file_name, number, "no labelled passage", UMBRELA_LINE, text[:200]
             ) from None
         yield UmbrelaLabel(
             number, str(ids[0]), str(ids[1]), str(query or ""), str(passage or ""), grade, reason
@@ -149,15 +149,15 @@ def iterate_umbrela(path: Source, *, name: str | None = None) -> Iterator[Umbrel
 def read_llm_qrels(path: Source, *, name: str | None = None) -> QrelsColumns:
     """Return an LLM judge's labels as qrels, from TREC's six columns (without the confidence), from
     umbrela's lines with IDs, or from plain qrels."""
-    called = display_name(path)
+    file_name = display_name(path)
     again = isinstance(path, (str, os.PathLike)) and os.fspath(path) != "-"
-    peeked = PeekableStream(path, name=called)
+    peeked = PeekableStream(path, name=file_name)
     head = peeked.head.decode("utf-8", "replace").splitlines()
     first = next((line for line in head if line.strip() and not line.lstrip().startswith("#")), "")
     source = path if again else peeked
-    name = strip_suffixes(called) if name is None else name
+    name = strip_suffixes(file_name) if name is None else name
     if first.lstrip().startswith("{") and '"judgment"' in first:
-        return make_qrels(name, _list_umbrela_grades(source, called))
+        return make_qrels(name, _list_umbrela_grades(source, file_name))
     if not has_six_columns(first):
         return read_qrels(source, name=name)
     labels = list_llm_labels(source)
@@ -166,11 +166,11 @@ def read_llm_qrels(path: Source, *, name: str | None = None) -> QrelsColumns:
     return qrels
 
 
-def _list_umbrela_grades(path: Source, called: str) -> list[tuple[str, str, int]]:
-    mistakes = FileProblems(called)
+def _list_umbrela_grades(path: Source, file_name: str) -> list[tuple[str, str, int]]:
+    mistakes = FileProblems(file_name)
     first: dict[tuple[str, str], int] = {}
     grades = []
-    for one in iterate_umbrela(path, name=called):
+    for one in iterate_umbrela(path, name=file_name):
         pair = (one.topic, one.document)
         if pair == ("", ""):
             mistakes.add(

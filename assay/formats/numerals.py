@@ -119,7 +119,7 @@ def parse_numbers(rows: TokenRows, column: int) -> tuple[NDArray[np.float64], ND
     except if its result lies half way between two doubles. Returns (float64 (n), readable and
     finite: bool (n)).
     """
-    starts, ends = rows.places(column)
+    starts, ends = rows.token_positions(column)
     n = len(starts)
     if n == 0:
         return np.empty(0), np.empty(0, bool)
@@ -246,7 +246,7 @@ ZEROS_FOUR, OVER_NINE_FOUR, HIGH_FOUR = (
 
 def parse_integers(rows: TokenRows, column: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Parse a column of whole numbers that fit 32 bits. Returns (int64 (n), readable: bool (n))."""
-    starts, ends = rows.places(column)
+    starts, ends = rows.token_positions(column)
     if len(starts) == 0:
         return np.empty(0, np.int64), np.empty(0, bool)
     lengths = ends - starts
@@ -274,7 +274,7 @@ def parse_whole_numbers(
     result, readable = parse_integers(rows, column)
     if readable.all():
         return result, readable, 0
-    _, ends = rows.places(column)
+    _, ends = rows.token_positions(column)
     zero = rows.text[ends - 1] == ord("0")
     written = (
         ~readable

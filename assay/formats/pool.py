@@ -196,7 +196,7 @@ def make_pool(
 
 def sort_pool(pool: PooledPairs) -> PooledPairs:
     """Sort a pool: pairs for all annotators first, then by descending priority. The sort is stable."""
-    return pool.at(np.lexsort((np.arange(len(pool)), -pool.priority, ~pool.everyone)))
+    return pool.select_rows(np.lexsort((np.arange(len(pool)), -pool.priority, ~pool.everyone)))
 
 
 def _parse_number(cell: str) -> int | None:

@@ -55,11 +55,11 @@ def read_prel(path: Source, *, name: str | None = None) -> SampledQrels:
     Raises FormatError with all problems: a wrong number of columns, a grade that is not a whole
     number, a repeated pair, or an empty file.
     """
-    called = display_name(path)
-    mistakes = FileProblems(called)
+    file_name = display_name(path)
+    mistakes = FileProblems(file_name)
     seen: dict[tuple[str, str], tuple[int, str, int]] = {}
     drawn: int | None = None
-    for number, text in iterate_lines(path, name=called):
+    for number, text in iterate_lines(path, name=file_name):
         cells = text.split()
         if not cells or cells[0].startswith("#"):
             if (told := DRAWN_PATTERN.match(text)) is not None:
@@ -98,7 +98,7 @@ def read_prel(path: Source, *, name: str | None = None) -> SampledQrels:
         mistakes.add(None, "no lines with grades", f"at least one line of {FIVE_COLUMNS}")
     mistakes.raise_if_any()
     qrels = make_qrels(
-        strip_suffixes(called) if name is None else name,
+        strip_suffixes(file_name) if name is None else name,
         ((t, d, g) for (t, d), (g, _, _) in seen.items()),
     )
     return _add_strata(qrels, {pair: stratum for pair, (_, stratum, _) in seen.items()}, drawn)

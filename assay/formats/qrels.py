@@ -66,14 +66,14 @@ def read_qrels(
     if reader := find_plugin_reader("qrels", path):
         added: QrelsColumns = reader(os.fspath(path))  # type: ignore[arg-type]
         return added if name is None else replace(added, name=name)
-    called = display_name(path)
-    reading = _QrelsBuilder(called, lenient=lenient)
-    for first_line, n_lines, block in iterate_blocks(path, name=called, max_bytes=max_bytes):
+    file_name = display_name(path)
+    reading = _QrelsBuilder(file_name, lenient=lenient)
+    for first_line, n_lines, block in iterate_blocks(path, name=file_name, max_bytes=max_bytes):
         reading.add(first_line, n_lines, block)
-    qrels = reading.finish(strip_suffixes(called) if name is None else name)
+    qrels = reading.finish(strip_suffixes(file_name) if name is None else name)
     if reading.problems.count:
         raise FormatError(
-            called,
+            file_name,
             add_hints(add_line_texts(reading.problems.first, path), lenient=lenient, of_run=False),
             reading.problems.count,
         )
@@ -83,8 +83,8 @@ def read_qrels(
 class _QrelsBuilder:
     """Builds the columns of one file while it is read."""
 
-    def __init__(self, called: str, *, lenient: bool) -> None:
-        self.called, self.lenient = called, lenient
+    def __init__(self, file_name: str, *, lenient: bool) -> None:
+        self.file_name, self.lenient = file_name, lenient
         self.problems = cells.ProblemList()
         self.n_columns = 0
         self.of_a_sample = self.five = self.six = False
@@ -108,7 +108,7 @@ class _QrelsBuilder:
         )
         if not block:
             return first_line, n_lines, b""
-        refuse_unsupported(block, self.called, "qrels")
+        refuse_unsupported(block, self.file_name, "qrels")
         line, _, rest = block.partition(b"\n")
         if [token.lower() for token in line.split()][:3] != BEIR_HEADER:
             self.n_columns, self.five, self.six = 4, len(line.split()) == 5, len(line.split()) == 6
@@ -151,7 +151,7 @@ class _QrelsBuilder:
             )
             bad |= long
         if bad.any():
-            rows, grades = rows.without(bad), grades[~bad]
+            rows, grades = rows.exclude_rows(bad), grades[~bad]
             if not len(rows):
                 return
         self.words.extend(cells.take_column(rows, document))
@@ -169,7 +169,7 @@ class _QrelsBuilder:
             return make_empty_qrels(name)
         words, grades, lines = self.words.take(), self.grades.take()[:, 0], self.lines.take()[:, 0]
         topics = self.topics.ids
-        offsets, grouping = self.topics.grouped()
+        offsets, grouping = self.topics.group_rows()
         if grouping is not None:
             words, grades, lines = words[grouping], grades[grouping], lines[grouping]
         warnings = [SAMPLED_MESSAGE] if self.of_a_sample else []

@@ -130,9 +130,9 @@ def read_ratings(
     are not whole numbers, a pair with two grades, query texts that `topics` does not have, or no
     grades.
     """
-    called = display_name(path)
-    stream = PeekableStream(path, name=called, max_bytes=max_bytes)
-    mistakes = FileProblems(called)
+    file_name = display_name(path)
+    stream = PeekableStream(path, name=file_name, max_bytes=max_bytes)
+    mistakes = FileProblems(file_name)
     head = stream.head.lstrip()
     empty = [0]
     if head[:1] in (b"{", b"["):
@@ -160,7 +160,7 @@ def read_ratings(
         mistakes.add(None, "no ratings", "at least one")
     mistakes.raise_if_any()
     qrels = make_qrels(
-        name or strip_suffixes(called),
+        name or strip_suffixes(file_name),
         ((topic, document, grade) for (topic, document), grade in grades.items()),
     )
     if repeated > len(grades):

@@ -90,17 +90,17 @@ def read_run(
         added = reader(os.fspath(path))  # type: ignore[arg-type]
     if added is not None:
         return to_single_precision(added) if scores == "float32" else added
-    called = display_name(path, name)
+    file_name = display_name(path, name)
     reading = _RunBuilder(
-        called, lenient=lenient, needs_rank=order == "rank", n_bytes=get_stored_size(path)
+        file_name, lenient=lenient, needs_rank=order == "rank", n_bytes=get_stored_size(path)
     )
-    for first_line, n_lines, block in iterate_blocks(path, name=called, max_bytes=max_bytes):
+    for first_line, n_lines, block in iterate_blocks(path, name=file_name, max_bytes=max_bytes):
         reading.add(first_line, n_lines, block)
     run = reading.finish(order=order, single=scores == "float32")
     if reading.problems.count:
         problems = reading.problems
         raise FormatError(
-            called,
+            file_name,
             add_hints(add_line_texts(problems.first, path), lenient=lenient, of_run=True),
             problems.count,
         )
@@ -110,9 +110,9 @@ def read_run(
 class _RunBuilder:
     """Builds the columns of one file while it is read."""
 
-    def __init__(self, called: str, *, lenient: bool, needs_rank: bool, n_bytes: int) -> None:
+    def __init__(self, file_name: str, *, lenient: bool, needs_rank: bool, n_bytes: int) -> None:
         self.n_bytes_expected = n_bytes
-        self.called, self.lenient, self.needs_rank = called, lenient, needs_rank
+        self.file_name, self.lenient, self.needs_rank = file_name, lenient, needs_rank
         self.problems = cells.ProblemList()
         self.n_columns = 0
         self.n_blank = 0
@@ -146,7 +146,7 @@ class _RunBuilder:
         self.n_blank += n_blank
         self.n_comments += n_comments
         if len(rows):
-            rows, ranks, scores = self.good_rows(rows)
+            rows, ranks, scores = self.select_valid_rows(rows)
         if len(rows):
             self.n_bytes += len(block)
             self.store(rows, ranks, scores, n_bytes=len(block), first_line=first_line)
@@ -165,7 +165,7 @@ class _RunBuilder:
         )
         if not block:
             return first_line, n_lines, b""
-        refuse_unsupported(block, self.called, "a run")
+        refuse_unsupported(block, self.file_name, "a run")
         line, _, rest = block.partition(b"\n")
         first = line.split()
         self.n_columns = len(first) if self.lenient and len(first) in (3, 4) else 6
@@ -178,7 +178,7 @@ class _RunBuilder:
     def document_column(self) -> int:
         return 2 if self.n_columns == 6 else 1
 
-    def good_rows(
+    def select_valid_rows(
         self, rows: cells.TokenRows
     ) -> tuple[cells.TokenRows, NDArray[np.int64], NDArray[np.float64]]:
         """Return the rows with a valid rank, score and IDs, their ranks (-1 if missing and not
@@ -217,7 +217,7 @@ class _RunBuilder:
             bad |= long
         if not bad.any():
             return rows, ranks, scores
-        return rows.without(bad), ranks[~bad], scores[~bad]
+        return rows.exclude_rows(bad), ranks[~bad], scores[~bad]
 
     def store(
         self,
@@ -237,7 +237,7 @@ class _RunBuilder:
         width = 8 * max(document_words.shape[1], self.words.width)
         if (len(self.words) + len(rows)) * width > max(MAX_WIDE_BYTES, 4 * self.n_bytes):
             text = f"document IDs of up to {width} bytes in a file of more than {len(self.words)} lines"
-            raise FormatError.single(self.called, first_line, text, "IDs of similar length")
+            raise FormatError.single(self.file_name, first_line, text, "IDs of similar length")
         if not len(self.words):
             expected = int(1.01 * len(rows) * max(self.n_bytes_expected / n_bytes, 1))
             self.words.expected = self.scores.expected = self.ranks.expected = expected
@@ -288,7 +288,7 @@ class _RunBuilder:
             )
         words, scores, ranks = self.words.take(), self.scores.take()[:, 0], self.ranks.take()[:, 0]
         topics = self.topics.ids
-        offsets, grouping = self.topics.grouped()
+        offsets, grouping = self.topics.group_rows()
         if grouping is not None:
             words = words[grouping]
             scores = scores[grouping]
@@ -327,7 +327,7 @@ class _RunBuilder:
         tag = (
             next(iter(self.tags)).decode("utf-8")
             if self.tags
-            else "_".join(strip_suffixes(self.called).split())
+            else "_".join(strip_suffixes(self.file_name).split())
         )
         return RunColumns(
             tag=tag,
@@ -337,7 +337,7 @@ class _RunBuilder:
             scores=scores,
             ranks=ranks,
             warnings=warnings,
-            name=self.called,
+            name=self.file_name,
             notes=notes,
             description=description,
         )

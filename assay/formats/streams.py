@@ -423,26 +423,26 @@ class PeekableStream(io.RawIOBase):
         return b"".join(parts)
 
 
-def read_json(stream: PeekableStream, called: str) -> Any:
+def read_json(stream: PeekableStream, file_name: str) -> Any:
     """Parse a whole JSON file of at most MAX_JSON_BYTES. Errors are raised as FormatError."""
     raw = stream.read_exactly(MAX_JSON_BYTES + 1)
     if len(raw) > MAX_JSON_BYTES:
         raise FormatError.single(
-            called, None, "the JSON file is too large", f"at most {MAX_JSON_BYTES} bytes"
+            file_name, None, "the JSON file is too large", f"at most {MAX_JSON_BYTES} bytes"
         )
     try:
         return json.loads(raw.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise FormatError.single(
-            called, raw.count(b"\n", 0, error.start) + 1, "a byte that is not UTF-8", "UTF-8"
+            file_name, raw.count(b"\n", 0, error.start) + 1, "a byte that is not UTF-8", "UTF-8"
         ) from None
     except json.JSONDecodeError as error:
         raise FormatError.single(
-            called, error.lineno, f"invalid JSON ({error.msg})", "valid JSON"
+            file_name, error.lineno, f"invalid JSON ({error.msg})", "valid JSON"
         ) from None
     except (RecursionError, ValueError):
         raise FormatError.single(
-            called, 1, "JSON nested too deeply or with too long a number", "plain JSON"
+            file_name, 1, "JSON nested too deeply or with too long a number", "plain JSON"
         ) from None
 
 

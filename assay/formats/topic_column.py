@@ -33,7 +33,7 @@ class TopicColumn:
     def ids(self) -> list[str]:
         return [topic.decode("utf-8") for topic in self._codes]
 
-    def grouped(self) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+    def group_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
         """Return (offsets: int64 (n_topics + 1), the permutation that groups the rows by topic, or
         None if they are grouped already). At least one row is required."""
         return group_rows(

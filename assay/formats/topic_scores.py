@@ -38,11 +38,11 @@ def read_topic_scores(path: Source, *, name: str | None = None) -> TopicScores:
     Raises FormatError with all problems: another number of columns, a value that is neither a
     finite number nor nan, a repeated row, no rows.
     """
-    called = display_name(path, name)
-    mistakes = FileProblems(called)
+    file_name = display_name(path, name)
+    mistakes = FileProblems(file_name)
     rows: dict[tuple[str, str, str], float] = {}
     first: dict[tuple[str, str, str], int] = {}
-    for number, text in iterate_lines(path, name=called):
+    for number, text in iterate_lines(path, name=file_name):
         cells = text.split()
         if not cells or cells[0].startswith("#"):
             continue

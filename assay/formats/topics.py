@@ -80,14 +80,14 @@ def read_topics(
     """
     if identifier := dataset_id(path):
         return make_topics(iterate_dataset(identifier, "queries"), name or str(path))
-    called = display_name(path, name)
-    stream = PeekableStream(path, name=called, max_bytes=min(max_bytes or MAX_BYTES, MAX_BYTES))
-    refuse_unsupported(stream.head, called, "topics")
+    file_name = display_name(path, name)
+    stream = PeekableStream(path, name=file_name, max_bytes=min(max_bytes or MAX_BYTES, MAX_BYTES))
+    refuse_unsupported(stream.head, file_name, "topics")
     head = stream.head.lstrip()
-    mistakes = FileProblems(called)
+    mistakes = FileProblems(file_name)
     topics_read: Iterable[TopicRecord]
     if head[:1] == b"<":
-        topics_read = _read_marked(stream, called)
+        topics_read = _read_marked(stream, file_name)
     elif head[:1] in (b"{", b"[") and QUERY_SET.encode() in head:
         topics_read = _read_query_sets(stream)
     elif head[:1] == b"{":
@@ -173,19 +173,19 @@ def _strip_label(value: str) -> str:
     return LABEL_PATTERN.sub("", value, count=1)
 
 
-def _read_marked(stream: PeekableStream, called: str) -> Iterator[TopicRecord]:
+def _read_marked(stream: PeekableStream, file_name: str) -> Iterator[TopicRecord]:
     from defusedxml.common import (
         DefusedXmlException,
     )  # imported here because only files with markup need it
 
     text = "\n".join(
-        text for _, text in iterate_lines(stream, name=called, max_line=MAX_DOCUMENT_BYTES)
+        text for _, text in iterate_lines(stream, name=file_name, max_line=MAX_DOCUMENT_BYTES)
     )
     try:
         root, numbers = _parse_xml(text)
     except DefusedXmlException as error:
         raise FormatError.single(
-            called,
+            file_name,
             1,
             f"XML with {type(error).__name__.removesuffix('Forbidden')}",
             "plain XML without entities",
@@ -193,7 +193,7 @@ def _read_marked(stream: PeekableStream, called: str) -> Iterator[TopicRecord]:
     except (ParseError, ValueError, LookupError) as error:
         _require_record(
             text,
-            called,
+            file_name,
             getattr(error, "position", (1, 0))[0],
             f"markup that cannot be read ({error})",
         )
@@ -206,18 +206,18 @@ def _read_marked(stream: PeekableStream, called: str) -> Iterator[TopicRecord]:
     if not records:
         records = [e for e in root.iter() if isinstance(e.tag, str) and e.tag.lower() == "query"]
     if not records:
-        _require_record(text, called, 1, "markup without a topic")
+        _require_record(text, file_name, 1, "markup without a topic")
         return _read_tagged(text)
     return (_read_element(record, numbers[id(record)]) for record in records)
 
 
-def _require_record(text: str, called: str, line: int, problem: str) -> None:
+def _require_record(text: str, file_name: str, line: int, problem: str) -> None:
     if RECORD_PATTERN.search(text):
         return
     if HTML_PATTERN.search(text[:4000]):
         problem = "an HTML page"
     raise FormatError.single(
-        called,
+        file_name,
         line,
         problem,
         "<top> or <topic> records, XML, or one `id<TAB>text` per line",
@@ -345,11 +345,13 @@ def _read_smart_topics(stream: PeekableStream) -> Iterator[TopicRecord]:
         )
 
 
-def iterate_smart_records(stream: Source, called: str) -> Iterator[tuple[int, str, dict[str, str]]]:
+def iterate_smart_records(
+    stream: Source, file_name: str
+) -> Iterator[tuple[int, str, dict[str, str]]]:
     """Yield (line, ID, text by letter) of each SMART record (`.I 1`, `.T`, `.W`, ...)."""
     begin, identifier, letter = 0, "", ""
     fields: dict[str, list[str]] = {}
-    for line, text in iterate_lines(stream, name=called):
+    for line, text in iterate_lines(stream, name=file_name):
         if text.startswith(".I ") or text.startswith(".I\t"):
             if begin:
                 yield (

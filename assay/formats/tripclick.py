@@ -45,8 +45,8 @@ def read_tripclick(
     line that is not such a record, and for two topics with the same text.
     """
     topics = map_queries_to_topics(queries, queries_name)
-    called = display_name(path, name)
-    mistakes = FileProblems(called)
+    file_name = display_name(path, name)
+    mistakes = FileProblems(file_name)
     showings: dict[ResultList, set[str]] = {}
     unknown = unlisted = elsewhere = 0
     for line, text in iterate_lines(path, name=name, max_bytes=max_bytes):
@@ -78,7 +78,7 @@ def read_tripclick(
     mistakes.raise_if_any()
     counts = ClickTally()
     for showing, clicks in showings.items():
-        counts.session(
+        counts.add_session(
             showing.topic,
             {document: rank for rank, document in enumerate(showing.documents, 1)},
             clicks,
@@ -89,7 +89,7 @@ def read_tripclick(
         (elsewhere, "of a click on a document missing from its result list"),
     )
     warnings = [f"{n:,} record{'' if n == 1 else 's'} {why}, left out" for n, why in left_out if n]
-    return counts.result(called, len({showing.session for showing in showings}), warnings)
+    return counts.build_counts(file_name, len({showing.session for showing in showings}), warnings)
 
 
 def _parse_record(text: str) -> dict[str, Any] | None:

@@ -81,12 +81,12 @@ def read_ubi(
     JSON object, an event without `action_name`, an impression or click without `query_id` or
     `object_id`, a position that is not a whole number from 0, and a log without impressions.
     """
-    called = display_name(events, name)
+    file_name = display_name(events, name)
     texts, results = (
         ({}, {}) if queries is None else _read_queries(queries, queries_name, max_bytes)
     )
-    log = _EventLog(called)
-    for line, record in _iterate_records(events, called, max_bytes, EXPECTED_EVENTS):
+    log = _EventLog(file_name)
+    for line, record in _iterate_records(events, file_name, max_bytes, EXPECTED_EVENTS):
         log.add(line, record)
     log.problems.raise_if_any()
     return log.count(results, texts, topics, min_dwell)
@@ -95,8 +95,8 @@ def read_ubi(
 class _EventLog:
     """The impressions and clicks of a file."""
 
-    def __init__(self, called: str) -> None:
-        self.called, self.problems = called, FileProblems(called)
+    def __init__(self, file_name: str) -> None:
+        self.file_name, self.problems = file_name, FileProblems(file_name)
         self.events: list[_Event] = []
         self.texts: dict[str, str] = {}
         self.zero_based: set[str] = set()
@@ -163,7 +163,7 @@ class _EventLog:
                 ] += 1
         if not topic_of:
             raise FormatError.single(
-                self.called, None, "no impression of a document for a query", EXPECTED_EVENTS
+                self.file_name, None, "no impression of a document for a query", EXPECTED_EVENTS
             )
         clicked: dict[str, set[str]] = {}
         for event in self.events:
@@ -178,9 +178,9 @@ class _EventLog:
         left_out["events other than impressions and clicks"] += self.n_other
         tally = ClickTally()
         for search, topic in topic_of.items():
-            tally.session(topic, shown[search], clicked.get(search, set()))
+            tally.add_session(topic, shown[search], clicked.get(search, set()))
         warnings = [f"left out {why}: {n:,}" for why, n in left_out.items() if n]
-        return tally.result(self.called, len(topic_of), warnings)
+        return tally.build_counts(self.file_name, len(topic_of), warnings)
 
     def rank_documents(self) -> dict[str, dict[str, int]]:
         """Return the rank of each document that a search showed, by its impressions."""
@@ -220,11 +220,11 @@ def _read_queries(
     source: Source, name: str | None, max_bytes: int | None
 ) -> tuple[dict[str, str], dict[str, list[str]]]:
     """Return ({query_id: text}, {query_id: results, best first})."""
-    called = display_name(source, name)
-    problems = FileProblems(called)
+    file_name = display_name(source, name)
+    problems = FileProblems(file_name)
     texts: dict[str, str] = {}
     results: dict[str, list[str]] = {}
-    for line, record in _iterate_records(source, called, max_bytes, EXPECTED_QUERIES):
+    for line, record in _iterate_records(source, file_name, max_bytes, EXPECTED_QUERIES):
         query, text = record.get("query_id"), record.get("user_query")
         if not is_valid_id(query) or not isinstance(text, str):
             problems.add(
@@ -241,21 +241,21 @@ def _read_queries(
 
 
 def _iterate_records(
-    source: Source, called: str, max_bytes: int | None, expected: str
+    source: Source, file_name: str, max_bytes: int | None, expected: str
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line, object) of JSON lines or bulk lines, or (1, object) of a whole JSON file. Raises
     FormatError for other content."""
-    stream = PeekableStream(source, name=called, max_bytes=max_bytes)
+    stream = PeekableStream(source, name=file_name, max_bytes=max_bytes)
     head = stream.head.removeprefix(b"\xef\xbb\xbf").lstrip()
     first = _parse_object(head.split(b"\n", 1)[0].decode("utf-8", "replace"))
     if head[:1] == b"[" or (head[:1] == b"{" and (first is None or "hits" in first)):
-        for value in _unwrap(read_json(stream, called)):
+        for value in _unwrap(read_json(stream, file_name)):
             if not isinstance(value, dict):
-                raise FormatError.single(called, 1, "JSON, but not a list of objects", expected)
+                raise FormatError.single(file_name, 1, "JSON, but not a list of objects", expected)
             yield 1, value
         return
-    problems = FileProblems(called)
-    for line, text in iterate_lines(stream, name=called):
+    problems = FileProblems(file_name)
+    for line, text in iterate_lines(stream, name=file_name):
         if not text.strip():
             continue
         value = _parse_object(text)
@@ -315,10 +315,10 @@ def read_packed_ubi(
     names = find_packed_ubi(path)
     if names is None:
         raise ValueError(f"{path} does not contain UBI events and queries")
-    called = display_name(path)
+    file_name = display_name(path)
     try:
         with (
-            open_zip(path, called) as archive,
+            open_zip(path, file_name) as archive,
             archive.open(names[0]) as events,
             archive.open(names[1]) as queries,
         ):
@@ -331,4 +331,4 @@ def read_packed_ubi(
                 max_bytes=max_bytes,
             )
     except ARCHIVE_ERRORS as error:
-        raise make_damaged_archive_error(called, error) from None
+        raise make_damaged_archive_error(file_name, error) from None

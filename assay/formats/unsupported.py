@@ -33,11 +33,11 @@ def detect_unsupported(head: str) -> str:
     )
 
 
-def refuse_unsupported(head: bytes, called: str, expected: str) -> None:
+def refuse_unsupported(head: bytes, file_name: str, expected: str) -> None:
     """Raise FormatError for an unsupported file. expected: what the reader accepts."""
     if head.lstrip()[:1] in (b"{", b"[") and (
         content := detect_unsupported(head.decode("utf-8", "replace"))
     ):
         raise FormatError.single(
-            called, 1, f"this is a file of {content}, which Assay does not read yet", expected
+            file_name, 1, f"this is a file of {content}, which Assay does not read yet", expected
         )

@@ -112,23 +112,27 @@ def agreement_intervals(
     np.add.at(total, owner, units * times[:, None, None])
     values, without = statistic(total), statistic(total[owner] - units)
 
-    def summed(of_units: Floats) -> Floats:
+    def sum_by_owner(of_units: Floats) -> Floats:
         return np.bincount(owner, weights=times * of_units, minlength=n_owners).astype(
             np.float64, copy=False
         )
 
-    n, size = summed(np.ones(len(units))), units.sum(axis=(1, 2))
+    n, size = sum_by_owner(np.ones(len(units))), units.sum(axis=(1, 2))
     some = np.maximum(n, 1)
-    effective = np.divide(summed(size) ** 2, summed(size**2), out=np.zeros(n_owners), where=n > 0)
-    undefined = summed(np.isnan(without).astype(np.float64)) / some
+    effective = np.divide(
+        sum_by_owner(size) ** 2, sum_by_owner(size**2), out=np.zeros(n_owners), where=n > 0
+    )
+    undefined = sum_by_owner(np.isnan(without).astype(np.float64)) / some
     z = np.arctanh(
         np.clip(
             np.where(np.isnan(without), values[owner], without), -MAX_COEFFICIENT, MAX_COEFFICIENT
         )
     )
-    mean = summed(z) / some
+    mean = sum_by_owner(z) / some
     error = np.sqrt(
-        (n - 1) / some * summed((z - mean[owner]) ** 2), where=n > 0, out=np.full(n_owners, np.nan)
+        (n - 1) / some * sum_by_owner((z - mean[owner]) ** 2),
+        where=n > 0,
+        out=np.full(n_owners, np.nan),
     )
     middle = np.arctanh(np.clip(values, -MAX_COEFFICIENT, MAX_COEFFICIENT))
     reach = scipy.special.stdtrit(np.maximum(effective - 1, 1), (1 + confidence) / 2) * error

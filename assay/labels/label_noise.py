@@ -39,7 +39,7 @@ class NoisyLabels:
         min_judgements: int = 2,
     ) -> None:
         labels = majority(table, min_judgements=min_judgements)
-        self.counts = table.counts[labels.labelled]
+        self.counts = table.counts[labels.is_labelled]
         self.qrels: QrelsColumns = labels.qrels("labels")
         self.measures, self.min_relevant = list(measures), min_relevant
         evaluator = Evaluator(self.qrels, self.measures, min_relevant=min_relevant)
@@ -54,10 +54,12 @@ class NoisyLabels:
         counts = rng.multinomial(n if per_pair is None else per_pair, self.counts / n[:, None])
         return lowest_mode(counts).astype(np.int32)
 
-    def means(self, grades: NDArray[np.int32], counted: NDArray[np.bool_] | None = None) -> Floats:
+    def compute_means(
+        self, grades: NDArray[np.int32], counted: NDArray[np.bool_] | None = None
+    ) -> Floats:
         """Return (systems, measures), means under these labels. counted: bool (topics), those that
         count, or None for all with a label."""
-        values = self.values(grades)
+        values = self.compute_scores(grades)
         return np.stack(
             [
                 compute_topic_means(of_run if counted is None else of_run[counted])
@@ -65,7 +67,7 @@ class NoisyLabels:
             ]
         )
 
-    def values(self, grades: NDArray[np.int32] | None = None) -> Floats:
+    def compute_scores(self, grades: NDArray[np.int32] | None = None) -> Floats:
         """Return (systems, topics, measures) under these labels, or under the original judgements
         if None."""
         base = RecallBase(self.qrels.offsets, self.qrels.grades if grades is None else grades)
@@ -76,7 +78,7 @@ class NoisyLabels:
             ]
         )
 
-    def trials(
+    def run_trials(
         self,
         n: int,
         rng: np.random.Generator,
@@ -86,7 +88,7 @@ class NoisyLabels:
     ) -> Floats:
         """Return (n, systems, measures), means under resampled labels. counted: as in `means`."""
         return np.stack(
-            [self.means(self.resample(rng, per_pair=per_pair), counted) for _ in range(n)]
+            [self.compute_means(self.resample(rng, per_pair=per_pair), counted) for _ in range(n)]
         )
 
 

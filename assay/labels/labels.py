@@ -70,7 +70,7 @@ class LabelTable:
         """Return (topic ID, document ID)."""
         return self.topics[self.pair_topic[pair]], self.documents[self.pair_document[pair]]
 
-    def where(self, rows: NDArray[np.bool_]) -> LabelTable:
+    def select_judgements(self, rows: NDArray[np.bool_]) -> LabelTable:
         """Return the table of these judgements, without pairs, topics, documents and annotators
         that have none left."""
         if rows.all():
@@ -91,18 +91,18 @@ class LabelTable:
 
     def select_pairs(self, pairs: NDArray[np.bool_]) -> LabelTable:
         """Return the judgements of these pairs (n_pairs)."""
-        return self.where(pairs[self.pair])
+        return self.select_judgements(pairs[self.pair])
 
     def exclude_annotators(self, names: set[str]) -> LabelTable:
         """Return the table without the judgements of these annotators. Unknown names are ignored."""
         dropped = np.array([name in names for name in self.annotators], dtype=bool)
-        return self.where(~dropped[self.annotator]) if len(self) else self
+        return self.select_judgements(~dropped[self.annotator]) if len(self) else self
 
     def select_by_min_judgements(self, min_judgements: int) -> LabelTable:
         """Return the pairs with at least this many judgements."""
         return self.select_pairs(self.judgements_per_pair >= min_judgements)
 
-    def binary(self, min_relevant: int) -> LabelTable:
+    def binarise(self, min_relevant: int) -> LabelTable:
         """Binarise each judgement before aggregation: 1 (relevant) from grade `min_relevant`,
         otherwise 0."""
         if not 0 < min_relevant < self.n_grades:

@@ -83,7 +83,7 @@ class KappaEstimate(NamedTuple):
     interval: Interval
 
     @property
-    def figures(self) -> list[float]:
+    def to_list(self) -> list[float]:
         """Return [value, low, high]."""
         return [self.value, *self.interval.bounds]
 

@@ -35,7 +35,7 @@ class OverlapCounts:
     n_contradicting: int
 
     @property
-    def n_agree(self) -> int:
+    def n_agreeing(self) -> int:
         """Return the number of pairs that are relevant with click grade 1 or more, or not relevant
         with click grade 0 or none (evaluation treats unlabelled pairs as not relevant)."""
         clicked = sum(n for label, n in self.relevant.items() if _is_relevant(label))
@@ -52,8 +52,8 @@ class OverlapCounts:
             "pairs": self.n_pairs,
             "relevant": {label: share(n) for label, n in self.relevant.items()},
             "irrelevant": {label: share(n) for label, n in self.irrelevant.items()},
-            "agree": share(self.n_agree),
-            "disagree": share(self.n_pairs - self.n_agree),
+            "agree": share(self.n_agreeing),
+            "disagree": share(self.n_pairs - self.n_agreeing),
             "both": self.n_both,
             "judged_only": self.n_judged_only,
             "clicked_only": self.n_clicked_only,

@@ -266,7 +266,7 @@ class JudgedRanking:
         )
         self._relevant: dict[int, tuple[Ints, Ints]] = {}
 
-    def relevant(self, min_relevant: int) -> tuple[Ints, Ints]:
+    def find_relevant(self, min_relevant: int) -> tuple[Ints, Ints]:
         """Return (topic, rank) of the documents with at least this grade."""
         if min_relevant not in self._relevant:
             chosen = self.grade >= min_relevant
@@ -276,7 +276,7 @@ class JudgedRanking:
     def n_relevant(self, min_relevant: int, cutoff: int | Ints) -> Ints:
         """Return int64 (n_topics), the number of relevant documents down to this rank, which may
         differ by topic."""
-        topic, rank = self.relevant(min_relevant)
+        topic, rank = self.find_relevant(min_relevant)
         limit = cutoff if isinstance(cutoff, int) else cutoff[topic]
         return np.bincount(topic[rank <= limit], minlength=self.n_topics)
 
@@ -323,7 +323,7 @@ def _average_precision(
 ) -> Floats:
     """Return average precision: the mean over the topic's relevant documents of the precision at
     their ranks, with 0 for documents not retrieved down to the cutoff."""
-    topic, rank = ranking.relevant(min_relevant)
+    topic, rank = ranking.find_relevant(min_relevant)
     precision = rank_within_topic(topic) / rank
     if cutoff is not None:
         topic, precision = topic[rank <= cutoff], precision[rank <= cutoff]
@@ -340,7 +340,7 @@ def _dcg(
     exponential: bool = False,
 ) -> Floats:
     """Discounted cumulative gain with the discount log2(rank + 1) at every rank (trec_eval)."""
-    topic, rank = ranking.relevant(1)
+    topic, rank = ranking.find_relevant(1)
     grade = ranking.grade[ranking.grade >= 1]
     if cutoff is not None:
         counts = rank <= cutoff
@@ -373,7 +373,7 @@ def _ndcg_exponential(
 def _reciprocal_rank(
     ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int | None
 ) -> Floats:
-    topic, rank = ranking.relevant(min_relevant)
+    topic, rank = ranking.find_relevant(min_relevant)
     first = rank_within_topic(topic) == 1
     if cutoff is not None:
         first &= rank <= cutoff
@@ -399,7 +399,7 @@ def _expected_reciprocal_rank(
 ) -> Floats:
     """ERR (Chapelle et al. 2009): sum over ranks of 1 / rank times the probability that the reader
     stops there and not earlier."""
-    topic, rank = ranking.relevant(1)
+    topic, rank = ranking.find_relevant(1)
     stops = stopping_probability(
         ranking.grade[ranking.grade >= 1],
         int(base.grades.max(initial=0)) if highest is None else highest,
@@ -418,7 +418,7 @@ def _normalised_cumulative_gain(
 ) -> Floats:
     """Undiscounted cumulative gain (Järvelin and Kekäläinen 2002): the gain of the first k
     documents divided by that of the topic's best k."""
-    topic, rank = ranking.relevant(1)
+    topic, rank = ranking.find_relevant(1)
     grade = ranking.grade[ranking.grade >= 1].astype(np.float64)
     return ratio_or_zero(
         sum_by_topic(topic[rank <= cutoff], grade[rank <= cutoff], base.n_topics),
@@ -488,7 +488,7 @@ def _rank_biased_precision(
 ) -> Floats:
     """RBP (Moffat and Zobel 2008): (1 - p) Σ p^(r - 1) over the relevant documents. `score_bounds`
     has the bounds for unjudged documents."""
-    topic, rank = ranking.relevant(min_relevant)
+    topic, rank = ranking.find_relevant(min_relevant)
     if cutoff is not None:
         topic, rank = topic[rank <= cutoff], rank[rank <= cutoff]
     return (1 - persistence) * sum_by_topic(
@@ -552,12 +552,12 @@ def _inferred_average_precision(
     hit = np.flatnonzero(grade >= min_relevant)
     first = starts[topic[hit]]
 
-    def above(mark: NDArray[np.bool_]) -> Floats:
+    def count_above(mark: NDArray[np.bool_]) -> Floats:
         cumulated = np.concatenate(([0], np.cumsum(mark)))
         return (cumulated[hit] - cumulated[first]).astype(np.float64)
 
-    share = (above(grade >= min_relevant) + INFERRED_EPSILON) / (
-        above(grade >= 0) + 2 * INFERRED_EPSILON
+    share = (count_above(grade >= min_relevant) + INFERRED_EPSILON) / (
+        count_above(grade >= 0) + 2 * INFERRED_EPSILON
     )
     precision = (1 + (hit - first) * share) / ranking.pooled_rank[hit]
     return ratio_or_zero(

@@ -77,7 +77,7 @@ class PooledPairs:
             runs = tuple((self.tags[k], int(ranks[k])) for k in np.flatnonzero(ranks).tolist())
             yield PooledPair(self.topics[topic], document.decode("utf-8"), best, priority, runs)
 
-    def at(self, rows: NDArray[np.integer | np.bool_]) -> PooledPairs:
+    def select_rows(self, rows: NDArray[np.integer | np.bool_]) -> PooledPairs:
         """Return the pairs of these rows in that order, with all topics. rows: numbers, or bool
         (n)."""
         columns = {
@@ -156,7 +156,7 @@ def select_topics(
     index[kept] = np.arange(len(kept), dtype=np.int32)
     rows = np.flatnonzero(index[pool.topic] >= 0)
     return replace(
-        pool.at(rows), topics=[pool.topics[i] for i in kept], topic=index[pool.topic][rows]
+        pool.select_rows(rows), topics=[pool.topics[i] for i in kept], topic=index[pool.topic][rows]
     ), rows
 
 

@@ -147,4 +147,4 @@ def arrange_in_stages(
     priority = np.array(
         [staged_priority(int(one)) if one else 0 for one in stage.tolist()], np.int32
     )
-    return replace(pairs.at(order), priority=priority[order])
+    return replace(pairs.select_rows(order), priority=priority[order])

@@ -243,9 +243,9 @@ def _resolve_originals(removed: list[ProposedRemoval]) -> list[ProposedRemoval]:
     """Return the removals with `same_as` followed to a topic that is kept."""
     target = {r.topic: r.same_as for r in removed if r.same_as}
 
-    def kept(topic: str) -> str:
+    def find_kept_topic(topic: str) -> str:
         while topic in target:
             topic = target[topic]
         return topic
 
-    return [r._replace(same_as=kept(r.same_as)) if r.same_as else r for r in removed]
+    return [r._replace(same_as=find_kept_topic(r.same_as)) if r.same_as else r for r in removed]

@@ -98,7 +98,7 @@ class JudgedSample:
         )
 
     @cached_property
-    def local(self) -> tuple[Ints, int]:
+    def local_strata(self) -> tuple[Ints, int]:
         """Return the index of each row's stratum among those of its topic, and the maximum number
         of strata of a topic."""
         pairs, inverse = np.unique(
@@ -240,7 +240,7 @@ class RankedAbove:
 def _count_above(
     packed: PackedRun, sample: JudgedSample, min_relevant: int, deepest: int | None
 ) -> RankedAbove:
-    number, n_local = sample.local
+    number, n_local = sample.local_strata
     grade = sample.grades[packed.row]
     place = np.arange(len(packed.row))
     marks = np.zeros((3, len(place), n_local))
@@ -281,7 +281,7 @@ def _expanded_ap(
     the probability that both were sampled."""
     above = _count_above(packed, sample, min_relevant, None)
     row, rank = packed.row[above.hit], packed.rank[above.hit]
-    number, n_local = sample.local
+    number, n_local = sample.local_strata
     weights = np.zeros((len(sample.topics), n_local))
     weights[sample.topic, number] = ratio_or_zero(sample.sizes, sample.n_judged)[sample.stratum]
     together = weights[packed.topic[above.hit]]  # π_i / π_ij = 1 / π_j for another stratum
@@ -304,7 +304,7 @@ def _inferred_ndcg(
     """infNDCG as in sample_eval: number of the run's pooled documents in a stratum times the mean
     gain of those that are judged."""
     deepest = cutoff or MAX_RANK
-    number, n_local = sample.local
+    number, n_local = sample.local_strata
     near = packed.rank <= deepest
     row, rank, topic = packed.row[near], packed.rank[near], packed.topic[near]
     code = topic * n_local + number[row]

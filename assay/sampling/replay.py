@@ -104,7 +104,7 @@ class JudgedPool:
         offsets = np.concatenate(([0], np.cumsum(sizes)))
         topic = np.repeat(np.arange(len(chosen), dtype=np.int32), sizes)
         pool = replace(
-            self.pool.at(rows),
+            self.pool.select_rows(rows),
             topics=[f"{k}.{self.pool.topics[t]}" for k, t in enumerate(chosen.tolist())],
             topic=topic,
         )
@@ -150,7 +150,7 @@ def make_judged_pool(
     """Create from a pool with every pair judged and its rows in the order of judging by rank. runs:
     those of the pool, in the order of its tags."""
     rows = np.lexsort((pool.documents, pool.topic))
-    arranged = pool.at(rows)
+    arranged = pool.select_rows(rows)
     offsets = np.concatenate(
         ([0], np.cumsum(np.bincount(arranged.topic, minlength=len(pool.topics))))
     ).astype(np.int64)

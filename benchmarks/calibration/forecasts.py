@@ -132,7 +132,7 @@ def measure_forecast_coverage(
         remaining = int(days * per_day * (DAILY_FADE**history if "fade" in kind else 1))
         to_come = moments[moments > now]
         end = float(to_come[remaining - 1]) if len(to_come) >= remaining else math.inf
-        ahead = Forecaster.of(moments[moments <= now], now=now).forecast(remaining)
+        ahead = Forecaster.from_times(moments[moments <= now], now=now).forecast(remaining)
         if ahead.expected is None or ahead.early is None:
             continue
         late = math.inf if ahead.late is None else ahead.late

@@ -98,7 +98,7 @@ def make_late_strata(
             )
             % {"pool": pool.name}
         )
-    fresh = pairs.at(new)
+    fresh = pairs.select_rows(new)
     made = STRATA_MAKERS[pool.parameters["strata"]](fresh)
     place = shuffle_strata(
         made,

@@ -27,7 +27,7 @@ class Small(CheckedOptions):
 def parsed(*words: str) -> Small:
     parser = ArgumentParser(exit_on_error=False)
     add_options(parser, Small)
-    return Small.of(vars(parser.parse_args([*words])))
+    return Small.from_mapping(vars(parser.parse_args([*words])))
 
 
 def test_the_command_line_gives_what_the_dataclass_says() -> None:

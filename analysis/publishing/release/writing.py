@@ -211,7 +211,11 @@ def release_statistics(campaign: Campaign, plan: ReleasePlan, made: Labels) -> d
         pool=read_pool_ranks(campaign),
     )
     shares = {
-        name: {"labels": part.labels(), "decisions": part.decisions(), "cross": part.cross()}
+        name: {
+            "labels": part.labels(),
+            "decisions": part.decisions(),
+            "cross": part.count_labels_by_decision(),
+        }
         for name, part in (("graded", made.graded), ("binary", made.binary))
     }
     return {

@@ -27,7 +27,7 @@ from analysis.studies.table_names import (
     qrels_and_runs_arguments,
 )
 from assay.analyses.shared.stability_tables import (
-    fitted,
+    clip_fitted_line,
     format_missing_overlap,
     format_shared,
     get_similarity,
@@ -275,7 +275,10 @@ def stability_curves(result: Result) -> str:
         if fit["slope"] is not None:
             series.append(
                 Line(
-                    f"{name}, fitted", fitted(fit, min(levels), max(levels)), thin=True, style=style
+                    f"{name}, fitted",
+                    clip_fitted_line(fit, min(levels), max(levels)),
+                    thin=True,
+                    style=style,
                 )
             )
     return line_chart(

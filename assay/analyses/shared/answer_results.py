@@ -230,7 +230,7 @@ class AnswerCommand(FileCommand):
         )
 
     def finish(self, scores: AnswerScores, given: Mapping[str, Any]) -> Values:
-        options = AnswerOptions.of(given)
+        options = AnswerOptions.from_mapping(given)
         if given.get("scores"):
             values = scores.averaged_values(options)
             with write_text_atomically(given["scores"]) as out:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.analyses.shared.run_charts import MAX_RUNS, number_name, numbering_key
+from assay.analyses.shared.run_charts import MAX_RUNS, format_numbered_name, numbering_note
 from assay.analyses.shared.score_tables import result_conditions
 from assay.charts.matrices import matrix_chart
 from assay.charts.points import DrawnInterval, conditions_chart, interval_chart
@@ -152,7 +152,7 @@ def result_charts(result: Values) -> list[Picture]:
         rows = [
             DrawnInterval(*row) for row in group_conditions_by_run(conditions, 30 * len(conditions))
         ]
-        caption = f"Expected ranks by condition (95% CI){numbering_key(list(conditions))}"
+        caption = f"Expected ranks by condition (95% CI){numbering_note(list(conditions))}"
         drawn.insert(
             0,
             interval_chart(
@@ -203,7 +203,7 @@ def group_conditions_by_run(
     tags = sort_by_expected_rank(next(iter(conditions.values())))[: max(most // len(conditions), 1)]
     return [
         (
-            number_name(tag, i, len(conditions)),
+            format_numbered_name(tag, i, len(conditions)),
             one["expected_rank"].get(tag),
             *one.get("rank_interval", {}).get(tag, (None, None)),
         )

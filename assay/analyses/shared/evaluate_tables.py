@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay.analyses.shared.run_charts import MAX_RUNS, number_name, numbering_key
+from assay.analyses.shared.run_charts import MAX_RUNS, format_numbered_name, numbering_note
 from assay.analyses.shared.score_tables import scores_table
 from assay.charts.points import DrawnInterval, interval_chart
 from assay.charts.svg import Picture
@@ -280,7 +280,7 @@ def result_charts(result: Values) -> list[Picture]:
     for measure in measures:
         rows = [
             DrawnInterval(
-                number_name(tag, i, len(first_to_last)),
+                format_numbered_name(tag, i, len(first_to_last)),
                 by_run[tag][measure],
                 *interval_bounds(result, name, tag, measure),
                 NO_TOPIC_REASON,
@@ -291,7 +291,7 @@ def result_charts(result: Values) -> list[Picture]:
         least = min(
             [0.0, *(end for row in rows for end in (row.value, row.low) if end is not None)]
         )
-        caption = f"Mean {measure}{interval_caption(result, measure)}{numbering_key(list(result['qrels']))}"
+        caption = f"Mean {measure}{interval_caption(result, measure)}{numbering_note(list(result['qrels']))}"
         label = axis_label(result, measure)
         drawn.append(
             interval_chart(

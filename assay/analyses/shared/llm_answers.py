@@ -100,7 +100,7 @@ def invalid_correction_reason(about: Mapping[str, Any] | None) -> str | None:
     return None
 
 
-def labels_for_pool(
+def align_labels_with_pool(
     pool: SampledPool, qrels: QrelsColumns, name: str
 ) -> tuple[np.ndarray, str | None]:
     """Return (int64 (n_rows), the LLM judge's grade of every pair of the pool, -1 without a label;
@@ -212,7 +212,7 @@ def compute_agreement(
 
 def _kappa_values(joint: np.ndarray, min_relevant: int) -> dict[str, list[float]]:
     return {
-        name: kappa.figures for name, kappa in agreement.compute_kappas(joint, min_relevant).items()
+        name: kappa.to_list for name, kappa in agreement.compute_kappas(joint, min_relevant).items()
     }
 
 

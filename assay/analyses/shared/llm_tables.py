@@ -210,7 +210,7 @@ def rankings_table(key: str, name: str, measure: str, systems: Mapping[str, Any]
     )
 
 
-def rows_of(
+def sort_system_estimates(
     systems: Mapping[str, Any], name: str
 ) -> list[tuple[str, float | None, float | None, float | None]]:
     """Return each system's estimates by people alone and corrected, in descending order by people
@@ -231,7 +231,7 @@ def result_charts(result: Values) -> list[Picture]:
             caption = f"Human and corrected {measure}, {name}"
             rows = [
                 DrawnInterval(*row, note="too few judged pairs")
-                for row in rows_of(systems, name)[:MAX_RUNS]
+                for row in sort_system_estimates(systems, name)[:MAX_RUNS]
             ]
             made.append(
                 interval_chart(

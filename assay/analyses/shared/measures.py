@@ -262,7 +262,7 @@ def evaluate_files(
         iterate_runs(command, paths, options),
         qrels,
         options["measures"],
-        EvaluationOptions.of(options),
+        EvaluationOptions.from_mapping(options),
         warn=command.warn,
         part=getattr(command, "only_these", None) is not None,
     )

@@ -118,9 +118,9 @@ def compute_label_noise(
     if not n_topics:
         return {}
     drawn = {
-        n: noisy.trials(trials, rng, counted, per_pair=n) for n in (None, *JUDGEMENTS_PER_PAIR)
+        n: noisy.run_trials(trials, rng, counted, per_pair=n) for n in (None, *JUDGEMENTS_PER_PAIR)
     }
-    observed = noisy.values()[:, counted]
+    observed = noisy.compute_scores()[:, counted]
     answer = {}
     for column, measure in enumerate(noisy.measures):
         values = observed[:, :, column]

@@ -47,5 +47,7 @@ def keep_judged_pairs(
     kept = grades >= 0
     used, topic = np.unique(pool.topic[kept], return_inverse=True)
     return replace(
-        pool.at(kept), topics=[pool.topics[t] for t in used.tolist()], topic=topic.astype(np.int32)
+        pool.select_rows(kept),
+        topics=[pool.topics[t] for t in used.tolist()],
+        topic=topic.astype(np.int32),
     ), grades[kept]

@@ -59,7 +59,7 @@ class RankNoise:
             warn=self.warn,
         )
 
-    def of(
+    def rank_runs(
         self,
         measure: Measure,
         min_relevant: int,

@@ -12,13 +12,13 @@ MAX_RUNS = 60
 """Maximum number of rows of a chart. The tables have all."""
 
 
-def number_name(name: str, number: int, of: int) -> str:
+def format_numbered_name(name: str, number: int, of: int) -> str:
     """Return a row's name, numbered if several rows have it. The caption explains the numbers. of:
     number of rows with the name."""
     return name if of == 1 else f"{name} · {number}"
 
 
-def numbering_key(names: Sequence[str]) -> str:
+def numbering_note(names: Sequence[str]) -> str:
     return (
         ""
         if len(names) == 1

@@ -100,7 +100,10 @@ def result_charts(result: Values, kin: Sequence[Values] = ()) -> list[Picture]:
         if fit["slope"] is not None:
             curves.append(
                 Line(
-                    f"{name}, fitted", fitted(fit, min(levels), max(levels)), thin=True, style=style
+                    f"{name}, fitted",
+                    clip_fitted_line(fit, min(levels), max(levels)),
+                    thin=True,
+                    style=style,
                 )
             )
     what = words(result["element"])
@@ -131,10 +134,12 @@ def result_charts(result: Values, kin: Sequence[Values] = ()) -> list[Picture]:
             **common,
         )
     )
-    return drawn + least_radar(result, kin)
+    return drawn + min_overlap_radar(result, kin)
 
 
-def fitted(fit: Mapping[str, float], first: float, last: float) -> list[tuple[float, float | None]]:
+def clip_fitted_line(
+    fit: Mapping[str, float], first: float, last: float
+) -> list[tuple[float, float | None]]:
     """Return the two ends of a fitted line, clipped to probabilities from 0 to 1."""
     slope, intercept = fit["slope"], fit["intercept"]
     if slope:
@@ -149,7 +154,7 @@ def _percent(value: float) -> str:
     return f"{100 * value:.0f}%"
 
 
-def least_radar(result: Values, kin: Sequence[Values]) -> list[Picture]:
+def min_overlap_radar(result: Values, kin: Sequence[Values]) -> list[Picture]:
     """Draw the radar chart of minimum overlaps: over the elements if three or more were computed on
     the same input, otherwise over the measures. An undefined overlap is drawn at 100%. Fewer than
     three axes give no chart."""
@@ -157,7 +162,7 @@ def least_radar(result: Values, kin: Sequence[Values]) -> list[Picture]:
     measures = list(result["probability"])
     caption = "Least overlap for equal rankings"
 
-    def least(one: Values, measure: str) -> float:
+    def min_overlap(one: Values, measure: str) -> float:
         value = one["minimum_overlap"].get(measure)
         return 1.0 if value is None else float(value)
 
@@ -165,7 +170,7 @@ def least_radar(result: Values, kin: Sequence[Values]) -> list[Picture]:
         elements = sorted(every)
         shared = [m for m in measures if all(m in one["probability"] for one in every.values())]
         series = [
-            (measure, [least(every[element], measure) for element in elements])
+            (measure, [min_overlap(every[element], measure) for element in elements])
             for measure in shared
         ]
         return [
@@ -179,5 +184,5 @@ def least_radar(result: Values, kin: Sequence[Values]) -> list[Picture]:
         ]
     if len(measures) < 3:
         return []
-    series = [(words(result["element"]), [least(result, m) for m in measures])]
+    series = [(words(result["element"]), [min_overlap(result, m) for m in measures])]
     return [radar_chart(measures, series, caption=caption, high=1.0, form=_percent)]

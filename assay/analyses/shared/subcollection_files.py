@@ -54,7 +54,7 @@ def export_subcollections(
         level = f"{float(chunk.overlap):.6g}"
         drawn = draw_level(collection, protocol, chunk, documents)
         for element, memberships in drawn.items():
-            things = sampling_units(collection, protocol.alone(element), documents)
+            things = sampling_units(collection, protocol.restrict_to(element), documents)
             name = f"{element}-{level}.tsv.gz"
             (folder / name).write_bytes(
                 pack_memberships(element_header(element), things, memberships)
@@ -156,7 +156,7 @@ def subcollection_rows(
     if "topics" in has:
         kept &= np.repeat(has["topics"], np.diff(collection.offsets))
     for element in {"assessments", "positive"} & set(has):
-        kept[list_sampled_rows(collection, protocol.alone(element))] &= has[element]
+        kept[list_sampled_rows(collection, protocol.restrict_to(element))] &= has[element]
     return [
         row for row, stays in zip(list_assessments(collection), kept.tolist(), strict=True) if stays
     ]

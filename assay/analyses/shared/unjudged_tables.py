@@ -100,7 +100,7 @@ def summarise_follow_up(result: Values) -> str:
     )
 
 
-def before_table(result: Values) -> Table:
+def follow_up_table(result: Values) -> Table:
     """Return the table of score bounds before and after the judgements of follow-up campaigns."""
     before = result["before"]
     rows: list[list[Cell]] = [
@@ -147,7 +147,7 @@ def judging_effect_table(result: Values) -> Table:
 
 
 def result_tables(result: Values) -> list[Table]:
-    made = [scores_table(result)] + ([before_table(result)] if "before" in result else [])
+    made = [scores_table(result)] + ([follow_up_table(result)] if "before" in result else [])
     if "against" in result:
         rows: list[list[Cell]] = [
             [name, one["difference"], *one["bounds"], "yes" if one["settled"] else "no"]

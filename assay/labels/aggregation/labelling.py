@@ -72,13 +72,13 @@ class Aggregation:
     ended: Iteration | None = None
 
     @property
-    def labelled(self) -> NDArray[np.bool_]:
+    def is_labelled(self) -> NDArray[np.bool_]:
         """Return (n_pairs), whether the pair has a label."""
         return self.label != MISSING
 
     @property
     def n_labelled(self) -> int:
-        return int(self.labelled.sum())
+        return int(self.is_labelled.sum())
 
     @property
     def n_unlabelled(self) -> int:
@@ -89,11 +89,11 @@ class Aggregation:
         """Return the number of pairs with each label, for every grade of the scale."""
         return dict(
             enumerate(
-                np.bincount(self.label[self.labelled], minlength=self.table.n_grades).tolist()
+                np.bincount(self.label[self.is_labelled], minlength=self.table.n_grades).tolist()
             )
         )
 
-    def cross(self) -> dict[int, dict[str, int]] | None:
+    def count_labels_by_decision(self) -> dict[int, dict[str, int]] | None:
         """Return the numbers of pairs by label, then by decision (TripJudge, Althammer et al. 2022,
         figure 1), or None for methods without decisions."""
         if self.decision is None:
@@ -123,21 +123,21 @@ class Aggregation:
 
     def relevant_share(self, min_relevant: int = 1) -> float:
         """Return the share of labels that are at least `min_relevant`, NaN without labels."""
-        labels = self.label[self.labelled]
+        labels = self.label[self.is_labelled]
         return float((labels >= min_relevant).mean()) if len(labels) else float("nan")
 
     def relevant_share_per_topic(self, min_relevant: int = 1) -> dict[str, float]:
         """Return the relevant share of each topic with a label, by topic ID."""
-        topic = self.table.pair_topic[self.labelled]
+        topic = self.table.pair_topic[self.is_labelled]
         n = np.bincount(topic, minlength=len(self.table.topics))
         relevant = np.bincount(
-            topic[self.label[self.labelled] >= min_relevant], minlength=len(self.table.topics)
+            topic[self.label[self.is_labelled] >= min_relevant], minlength=len(self.table.topics)
         )
         return {
             name: int(relevant[i]) / int(n[i]) for i, name in enumerate(self.table.topics) if n[i]
         }
 
-    def adjudicated(self, rulings: Mapping[tuple[str, str], int]) -> Aggregation:
+    def apply_rulings(self, rulings: Mapping[tuple[str, str], int]) -> Aggregation:
         """Return the aggregation with a manager's labels, by (topic ID, document ID), instead of
         the method's. Their decision is `adjudicated`.
 
@@ -170,7 +170,7 @@ class Aggregation:
     def qrels(self, name: str) -> QrelsColumns:
         """Return the labelled pairs in ascending order of topic ID and document ID, so that the
         same judgements give the same bytes."""
-        kept = np.flatnonzero(self.labelled)
+        kept = np.flatnonzero(self.is_labelled)
         topic = self.table.pair_topic[kept]
         used, starts = np.unique(topic, return_index=True)
         documents = [

@@ -106,7 +106,7 @@ class AnnotatorPairs:
     joint: NDArray[np.float64]
 
     @property
-    def common(self) -> NDArray[np.int64]:
+    def n_common(self) -> NDArray[np.int64]:
         """Return (n), the number of common pairs."""
         return self.joint.sum(axis=(1, 2)).astype(np.int64)
 

@@ -107,7 +107,7 @@ def make_agreement_report(
     }
     graded = compute_scale_agreement(table, weighted=True, rng=graded_rng, **options)
     binary = compute_scale_agreement(
-        table.binary(min_relevant), weighted=False, rng=binary_rng, **options
+        table.binarise(min_relevant), weighted=False, rng=binary_rng, **options
     )
     return AgreementReport(
         graded=graded,
@@ -169,7 +169,7 @@ def compute_scale_agreement(
         chance_floor_error=mean_standard_error(floors),
         mean_kappa_others=mean_of_defined(kappa_others),
         mean_pairwise_kappa=mean_of_defined(pairwise),
-        mean_pairwise_kappa_weighted=mean_of_defined(pairwise, pairs.common),
+        mean_pairwise_kappa_weighted=mean_of_defined(pairwise, pairs.n_common),
         pairs_of_annotators=len(pairs),
         alpha=alpha,
         alpha_nominal=alphas["nominal"],

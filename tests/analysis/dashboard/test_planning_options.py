@@ -58,12 +58,12 @@ class EvenPace:
 
 @pytest.fixture
 def even_pace(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = Forecaster.of
+    model = Forecaster.from_times
 
     def of(moments: np.ndarray, *, now: float, zone: tzinfo) -> Forecaster | EvenPace:
         return EvenPace(now) if len(moments) else model(moments, now=now, zone=zone)
 
-    monkeypatch.setattr(Forecaster, "of", of)
+    monkeypatch.setattr(Forecaster, "from_times", of)
 
 
 @pytest.fixture(scope="module")

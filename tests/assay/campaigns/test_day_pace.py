@@ -34,7 +34,9 @@ def days_of(counts: list[int]) -> np.ndarray:
 
 
 def pace_of(moments: np.ndarray, *, now: float) -> DayPace:
-    pace = DayPace.of(DayHistory.of(moments, now=now, zone=UTC), now=now, zone=UTC)
+    pace = DayPace.from_history(
+        DayHistory.from_times(moments, now=now, zone=UTC), now=now, zone=UTC
+    )
     assert pace is not None
     return pace
 
@@ -74,7 +76,7 @@ def test_a_kick_off_on_a_saturday_is_no_pace_of_weekends():
 def test_today_counts_by_the_share_of_a_day_that_is_usually_made_until_now():
     """At 11 o'clock: 60 of the 180 judgements so far were made before it."""
     now = MONDAY + 2 * DAY_SECONDS + 11 * HOUR
-    history = DayHistory.of(days_of([80, 80, 80]), now=now, zone=UTC)
+    history = DayHistory.from_times(days_of([80, 80, 80]), now=now, zone=UTC)
     assert history.counts.tolist() == [80, 80, 20]
     assert history.exposure == pytest.approx([1, 1, 60 / 180], abs=0.01)
     assert pace_of(days_of([80, 80, 80]), now=now).per_day == pytest.approx(80, rel=0.05)
@@ -83,7 +85,7 @@ def test_today_counts_by_the_share_of_a_day_that_is_usually_made_until_now():
 def test_the_first_day_counts_from_the_first_judgement_on():
     """It began at 13 o'clock, after half of the working hours."""
     moments = days_of([80] * 8)
-    history = DayHistory.of(
+    history = DayHistory.from_times(
         moments[moments >= MONDAY + 13 * HOUR], now=MONDAY + 8 * DAY_SECONDS, zone=UTC
     )
     assert history.counts[0] == 40
@@ -135,7 +137,7 @@ def test_the_interval_of_an_end_by_hand():
         math.log(1 + variance / 5) + math.log(1 + variance / n_days)
     )
     fall = 0.05 * (n_days / 2 + 5)
-    early, expected, late = pace.ends(300)
+    early, expected, late = pace.predict_ends(300)
 
     def working_days(end: float) -> float:
         weeks, rest = divmod(end - monday, 7 * DAY_SECONDS)
@@ -152,7 +154,7 @@ def test_a_fall_goes_on_for_two_weeks_at_most():
     pace = pace_of(days_of(([60] * 5 + [0, 0]) * 2), now=MONDAY + 14 * DAY_SECONDS)
     ratios = []
     for days in (20, 100):
-        _, expected, late = (end - pace.now for end in pace.ends(60.0 * days))
+        _, expected, late = (end - pace.now for end in pace.predict_ends(60.0 * days))
         ratios.append(late / expected)
     assert 0.85 * ratios[0] < ratios[1] < ratios[0]
 
@@ -160,11 +162,11 @@ def test_a_fall_goes_on_for_two_weeks_at_most():
 def test_ends_lie_in_the_hours_in_which_people_judge():
     pace = pace_of(days_of(([80] * 5 + [0, 0]) * 2), now=MONDAY + 14 * DAY_SECONDS)
     for remaining in (30.0, 300.0, 1000.0):
-        for end in pace.ends(remaining):
+        for end in pace.predict_ends(remaining):
             assert 9 <= (end % DAY_SECONDS) / HOUR <= 17
 
 
 def test_nothing_on_working_days_is_no_pace():
     saturday = MONDAY - 2 * DAY_SECONDS + np.arange(100) * 60.0
-    history = DayHistory.of(saturday, now=MONDAY, zone=UTC)
-    assert DayPace.of(history, now=MONDAY, zone=UTC) is None
+    history = DayHistory.from_times(saturday, now=MONDAY, zone=UTC)
+    assert DayPace.from_history(history, now=MONDAY, zone=UTC) is None

@@ -30,7 +30,7 @@ NOW = 1_800_000_000.0
 def make_forecast(
     moments: np.ndarray, *, remaining: float, now: float, zone: tzinfo = UTC
 ) -> Forecast:
-    return Forecaster.of(moments, now=now, zone=zone).forecast(remaining)
+    return Forecaster.from_times(moments, now=now, zone=zone).forecast(remaining)
 
 
 def every(seconds: float, hours: float) -> np.ndarray:
@@ -61,18 +61,20 @@ def assert_its_share_of_the_interval(
     """Without a judgement, time moves the end by at most as much of the interval, and each bound by
     at most twice as much, as it is of a working day (and by itself). In working days, for an end
     may jump from an evening over a weekend."""
-    looks = [Forecaster.of(moments, now=now) for now in (first, first + seconds)]
+    looks = [Forecaster.from_times(moments, now=now) for now in (first, first + seconds)]
     if looks[0].pace is None or looks[1].pace is None:
         return  # fewer than 20 judgements within two working days
     calendar = Calendar.between(first, first + 800 * DAY_SECONDS, UTC)
     hours, passed, moved, days = looks[0].pace.history.profile, 0.0, [], []
     for before, after, weekend in zip(
-        *(one.pace.ends(remaining) for one in looks), reversed(looks[0].pace.weekend), strict=True
+        *(one.pace.predict_ends(remaining) for one in looks),
+        reversed(looks[0].pace.weekend),
+        strict=True,
     ):
         clock = WorkClock.from_calendar(
             calendar, hours, weekend=weekend + 1e-3
         )  # it takes some time
-        times = clock.elapsed(np.array([before, after, first, first + seconds]))
+        times = clock.elapsed_days(np.array([before, after, first, first + seconds]))
         passed = max(passed, times[3] - times[2] + 1e-3)
         days.append(times[0])
         moved.append(abs(times[1] - times[0]))
@@ -449,7 +451,9 @@ class TestExpectedUntil:
     moments = now - 180.0 - 360.0 * np.arange(4 * 240)
 
     def until(self, hours, *, remaining=math.inf, moments=None):
-        forecaster = Forecaster.of(self.moments if moments is None else moments, now=self.now)
+        forecaster = Forecaster.from_times(
+            self.moments if moments is None else moments, now=self.now
+        )
         return forecaster.predict_judgements_until(
             self.now + hours * HOUR_SECONDS, remaining=remaining
         )
@@ -462,7 +466,7 @@ class TestExpectedUntil:
     @pytest.mark.parametrize("hours", [5, 24, 100, 2000, 10_000])
     def test_it_is_the_forecast_read_the_other_way(self, hours):
         """What is expected until a moment is just made by then, and one more is not."""
-        forecaster = Forecaster.of(self.moments, now=self.now)
+        forecaster = Forecaster.from_times(self.moments, now=self.now)
         made = forecaster.predict_judgements_until(self.now + hours * HOUR_SECONDS)
         assert forecaster.forecast(0.999 * made).expected <= self.now + hours * HOUR_SECONDS
         assert forecaster.forecast(1.001 * made).expected >= self.now + hours * HOUR_SECONDS

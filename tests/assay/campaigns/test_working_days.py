@@ -58,7 +58,7 @@ def test_days_begin_at_local_midnight_and_have_23_hours_when_the_clocks_go_forwa
     assert calendar.edges[0] == datetime(2026, 3, 27, 23, tzinfo=UTC).timestamp()
     assert np.diff(calendar.edges).tolist() == [24 * 3600, 23 * 3600, 24 * 3600]
     assert calendar.working.tolist() == [False, False, True]
-    assert calendar.day_of(np.array([first, last])).tolist() == [0, 2]
+    assert calendar.find_days(np.array([first, last])).tolist() == [0, 2]
 
 
 def test_a_clock_of_working_hours_stands_still_at_night_and_runs_slowly_at_weekends():
@@ -67,7 +67,8 @@ def test_a_clock_of_working_hours_stands_still_at_night_and_runs_slowly_at_weeke
     profile[[9, 15]] = 0.5
     clock = WorkClock.from_calendar(Calendar.between(utc(9), utc(12), UTC), profile, weekend=0.5)
     passed = [
-        clock.elapsed(np.array([utc(9), then]))[1] for then in (utc(9, 9, 30), utc(10), utc(12))
+        clock.elapsed_days(np.array([utc(9), then]))[1]
+        for then in (utc(9, 9, 30), utc(10), utc(12))
     ]
     assert passed == pytest.approx([0.25, 1, 2])
     assert clock.add(utc(9, 12), 0.25) == pytest.approx(utc(9, 15, 30), abs=1)

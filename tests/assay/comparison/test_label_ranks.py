@@ -82,7 +82,7 @@ def test_where_all_judges_agree_labels_add_nothing() -> None:
     assert ranks.error == pytest.approx(np.zeros((2, 2)), abs=1e-12)
     assert (
         ranks.rank_interval.tolist()
-        == compare_means(noisy.values()[:, :, 0]).rank_interval.tolist()
+        == compare_means(noisy.compute_scores()[:, :, 0]).rank_interval.tolist()
         == [[1, 1], [2, 2]]
     )
 

@@ -30,7 +30,7 @@ EXAMPLES = [  # judgements, 4-grade label and decision, 2-grade label and decisi
 )
 def test_the_examples_of_the_methods(grades, label, decision, binary_label, binary_decision):
     table = table_of_pairs([grades], n_grades=4)
-    graded, binary = majority(table), majority(table.binary(2))
+    graded, binary = majority(table), majority(table.binarise(2))
     assert (graded.label[0], DECISIONS[graded.decision[0]]) == (label, decision)
     assert (binary.label[0], DECISIONS[binary.decision[0]]) == (binary_label, binary_decision)
 
@@ -40,7 +40,7 @@ def test_the_counts_of_labels_and_decisions_name_every_grade_of_the_scale():
     graded = majority(table)
     assert graded.labels() == {0: 2, 1: 2, 2: 2, 3: 0}
     assert graded.decisions() == {"unanimous": 1, "majority": 1, "lowest_grade": 4}
-    assert graded.cross() == {
+    assert graded.count_labels_by_decision() == {
         0: {"unanimous": 0, "majority": 0, "lowest_grade": 2},
         1: {"unanimous": 0, "majority": 0, "lowest_grade": 2},
         2: {"unanimous": 1, "majority": 1, "lowest_grade": 0},
@@ -92,7 +92,7 @@ def test_the_median_of_an_even_number_is_the_lower_middle(grades, label):
 def test_the_median_has_no_decisions():
     aggregation = median(table_of_pairs([[0, 1, 3]], n_grades=4))
     assert aggregation.decisions() is None
-    assert aggregation.cross() is None
+    assert aggregation.count_labels_by_decision() is None
 
 
 def by_hand(grades: list[int]) -> tuple[int, str]:
@@ -131,12 +131,14 @@ def test_names_of_annotators_do_not_matter(names, seed):
 
 def test_a_managers_ruling_overrides_and_is_marked():
     table = table_of_pairs([[0, 1], [2, 2], [3, MISSING]], n_grades=4)
-    ruled = majority(table).adjudicated({("t", "d0000"): 3, ("t", "d0002"): 1, ("t", "unknown"): 2})
+    ruled = majority(table).apply_rulings(
+        {("t", "d0000"): 3, ("t", "d0002"): 1, ("t", "unknown"): 2}
+    )
     assert ruled.label.tolist() == [3, 2, 1]
     assert ruled.decisions() == {"unanimous": 1, "majority": 0, "lowest_grade": 0, "adjudicated": 2}
     assert "adjudicated" not in majority(table).decisions()
     with pytest.raises(ValueError, match="grade 7"):
-        majority(table).adjudicated({("t", "d0000"): 7})
+        majority(table).apply_rulings({("t", "d0000"): 7})
 
 
 def test_the_relevant_share_is_of_labels_and_by_topic():

@@ -31,7 +31,7 @@ def test_ws_zhou_2012_on_five_grades(data_folder):
 
 
 def test_ws_zhou_2012_on_two_grades(data_folder):
-    assert counts_of(majority(ws_zhou_2012(data_folder).binary(2))) == (
+    assert counts_of(majority(ws_zhou_2012(data_folder).binarise(2))) == (
         2661,
         4,
         [723, 1938],

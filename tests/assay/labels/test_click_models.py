@@ -35,8 +35,10 @@ Estimates = dict[tuple[str, str], float]
 def tally(sessions: list[Session]) -> ClickCounts:
     counts = ClickTally()
     for one in sessions:
-        counts.session(one.topic, {d: rank for rank, d in enumerate(one.ranking, 1)}, one.clicked)
-    return counts.result("log", len(sessions), [])
+        counts.add_session(
+            one.topic, {d: rank for rank, d in enumerate(one.ranking, 1)}, one.clicked
+        )
+    return counts.build_counts("log", len(sessions), [])
 
 
 def by_pair(counts: ClickCounts, values: np.ndarray) -> Estimates:

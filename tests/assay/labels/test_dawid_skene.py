@@ -256,9 +256,9 @@ def test_pairs_with_too_few_judgements_take_no_part_in_the_estimate():
     )
     table = table_of_pairs(grades, n_grades=3)
     whole, enough = dawid_skene(table), dawid_skene(table.select_by_min_judgements(2))
-    assert np.isnan(whole.posterior[~whole.labelled]).all()
-    np.testing.assert_allclose(whole.posterior[whole.labelled], enough.posterior, atol=1e-12)
-    assert whole.label[whole.labelled].tolist() == enough.label.tolist()
+    assert np.isnan(whole.posterior[~whole.is_labelled]).all()
+    np.testing.assert_allclose(whole.posterior[whole.is_labelled], enough.posterior, atol=1e-12)
+    assert whole.label[whole.is_labelled].tolist() == enough.label.tolist()
 
 
 def test_a_contrarian_among_reliable_annotators_is_seen_through():

@@ -37,8 +37,8 @@ def relevant_by_majority(share: float) -> float:
 def test_a_pair_is_relevant_as_often_as_the_majority_of_three_drawn_is() -> None:
     noisy = NoisyLabels(table_of_rows(ROWS, n_grades=2), [FIRST, SECOND], parse_measures("P@1"))
     assert noisy.qrels.grades.tolist() == [1, 0]
-    assert noisy.means(noisy.qrels.grades)[:, 0].tolist() == [1.0, 0.0]
-    means = noisy.trials(4000, np.random.default_rng(1))[:, :, 0]
+    assert noisy.compute_means(noisy.qrels.grades)[:, 0].tolist() == [1.0, 0.0]
+    means = noisy.run_trials(4000, np.random.default_rng(1))[:, :, 0]
     a, b = relevant_by_majority(2 / 3), relevant_by_majority(1 / 3)
     assert means.mean(axis=0).tolist() == pytest.approx([a, b], abs=0.03)
     outcomes = {
@@ -51,7 +51,7 @@ def test_a_pair_is_relevant_as_often_as_the_majority_of_three_drawn_is() -> None
 def test_more_judgements_a_pair_leave_less_noise_and_agreement_none() -> None:
     noisy = NoisyLabels(table_of_rows(ROWS, n_grades=2), [FIRST, SECOND], parse_measures("P@1"))
     errors = [
-        difference_errors(noisy.trials(1500, np.random.default_rng(2), per_pair=n)[:, :, 0])[0]
+        difference_errors(noisy.run_trials(1500, np.random.default_rng(2), per_pair=n)[:, :, 0])[0]
         for n in (1, 5, 51)
     ]
     assert errors[0] > errors[1] > errors[2]
@@ -63,7 +63,9 @@ def test_more_judgements_a_pair_leave_less_noise_and_agreement_none() -> None:
         [FIRST, SECOND],
         parse_measures("P@1"),
     )
-    assert difference_errors(agreed.trials(20, np.random.default_rng(3))[:, :, 0]).tolist() == [0.0]
+    assert difference_errors(agreed.run_trials(20, np.random.default_rng(3))[:, :, 0]).tolist() == [
+        0.0
+    ]
 
 
 def test_the_noise_of_labels_is_taken_out_of_the_variance_over_topics_and_put_in_anew() -> None:

@@ -112,7 +112,7 @@ def test_counts_have_a_row_for_each_pair_and_a_column_for_each_grade():
 
 
 def test_binarising_takes_each_judgement_at_the_threshold():
-    binary = table_of_pairs([[0, 1, 2, 3]], n_grades=4).binary(2)
+    binary = table_of_pairs([[0, 1, 2, 3]], n_grades=4).binarise(2)
     assert binary.grade.tolist() == [0, 0, 1, 1]
     assert binary.n_grades == 2
 
@@ -120,7 +120,7 @@ def test_binarising_takes_each_judgement_at_the_threshold():
 @pytest.mark.parametrize("min_relevant", [0, 4, -1])
 def test_a_threshold_that_does_not_divide_the_scale_is_refused(min_relevant):
     with pytest.raises(ValueError, match="expected 1 to"):
-        table_of_pairs([[0, 1]], n_grades=4).binary(min_relevant)
+        table_of_pairs([[0, 1]], n_grades=4).binarise(min_relevant)
 
 
 @pytest.mark.parametrize("grade", [-1, 4])
@@ -150,7 +150,7 @@ def test_times_follow_their_rows():
     )
     assert table.seconds.tolist() == [2.0, 3.0, 1.0]
     assert table.judged_at.tolist() == [20.0, 30.0, 10.0]
-    only = table.where(table.grade != 2)
+    only = table.select_judgements(table.grade != 2)
     assert only.seconds.tolist() == [3.0, 1.0]
 
 

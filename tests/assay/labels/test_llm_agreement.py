@@ -31,7 +31,7 @@ def test_two_people_on_one_pair() -> None:
     found = compute_kappas(joint, 1)
     assert found["kappa"].value == pytest.approx(0.2)
     assert found["kappa"].interval.reason == "2 topics; a confidence interval needs 10"
-    assert all(math.isnan(bound) for bound in found["kappa"].figures[1:])
+    assert all(math.isnan(bound) for bound in found["kappa"].to_list[1:])
     assert binarise_joint(joint.sum(axis=0), 2).tolist() == [[1, 0], [0, 1]]
     assert compute_kappas(joint, 2)["binary_kappa"].value == pytest.approx(1)
 
@@ -52,7 +52,7 @@ def test_an_interval_over_topics_holds_the_value() -> None:
     counts = np.eye(3)[np.where(rng.random(400) < 0.7, llm, rng.integers(0, 3, 400))]
     value, low, high = compute_kappas(joint_with_llm(counts, llm, np.arange(400) % 20, 20), 1)[
         "kappa"
-    ].figures
+    ].to_list
     assert low < value < high
     assert 0.5 < value < 0.9  # .7 of the labels are copied: kappa .7
 
@@ -108,7 +108,7 @@ def test_intervals_of_few_topics_cover_what_they_say() -> None:
     true = (np.trace(shares) - by_chance) / (1 - by_chance)
     shown = [
         (low, high)
-        for _, low, high in (compute_kappas(draw(10), 1)["kappa"].figures for _ in range(600))
+        for _, low, high in (compute_kappas(draw(10), 1)["kappa"].to_list for _ in range(600))
         if not math.isnan(low)
     ]
     assert len(shown) > 550

@@ -44,7 +44,7 @@ def test_the_threshold_moves_judgements_from_relevant_to_irrelevant() -> None:
     found = count_label_overlap(qrels_of(JUDGED), qrels_of(CLICKS), min_relevant=2)
     assert found.relevant == {"unlabelled": 1, "0": 0, "1": 0, "3": 0}
     assert found.irrelevant == {"unlabelled": 2, "0": 2, "1": 0, "3": 1}
-    assert (found.n_agree, found.n_contradicting) == (4, 1)
+    assert (found.n_agreeing, found.n_contradicting) == (4, 1)
 
 
 def test_only_pairs_at_the_top_of_the_pool_are_considered() -> None:
@@ -82,7 +82,7 @@ def test_counts_agree_with_a_slow_twin(judged: Grades, clicks: Grades, min_relev
         (grade >= min_relevant) == (clicked.get(pair, 0) >= 1) for pair, grade in labels.items()
     )
     both = labels.keys() & clicked.keys()
-    assert (found.n_pairs, found.n_agree) == (len(labels), agree)
+    assert (found.n_pairs, found.n_agreeing) == (len(labels), agree)
     assert (found.n_both, found.n_judged_only, found.n_clicked_only) == (
         len(both),
         len(labels) - len(both),

@@ -194,7 +194,7 @@ def sampled_targets(
 def test_judging_the_whole_pool_is_done() -> None:
     targets, features = sampled_targets(20, drawn=None)
     (found,) = compare_sampled_systems(targets, features, ["first", "second"], 0)
-    assert (found.best, found.judging, found.done) == ("first", 0, True)
+    assert (found.best, found.judging, found.is_done) == ("first", 0, True)
     values = targets.labels.reshape(20, 40)
     difference = values[:, :10].mean(axis=1) - values[:, 10:20].mean(axis=1)
     assert found.difference == pytest.approx(difference.mean())
@@ -204,15 +204,17 @@ def test_judging_the_whole_pool_is_done() -> None:
 def test_the_upper_bound_of_the_share_that_judging_has_decides() -> None:
     """r + 3.29 √(r (1 - r) / 50) = .35 at r = .1738, the lower root of 1.21648 r² - .91648 r +
     .1225."""
-    assert SampledComparison("a", "b", 0.1, 0.00173, 0.01, 0.2, None, 50).done
-    assert not SampledComparison("a", "b", 0.1, 0.00175, 0.01, 0.2, None, 50).done
-    assert SampledComparison("a", "b", 0.1, 0.00175, 0.01, 0.2, None, 60).done, (
+    assert SampledComparison("a", "b", 0.1, 0.00173, 0.01, 0.2, None, 50).is_done
+    assert not SampledComparison("a", "b", 0.1, 0.00175, 0.01, 0.2, None, 50).is_done
+    assert SampledComparison("a", "b", 0.1, 0.00175, 0.01, 0.2, None, 60).is_done, (
         "more topics tell more of the share"
     )
-    assert SampledComparison("a", "b", 0.0, (0.02 / 1.96) ** 2 * 0.999, 0.0001, 0.02, None, 50).done
-    assert not SampledComparison("a", "b", 0.1, 0.0, 0.01, 0.2, "too few", 50).done
+    assert SampledComparison(
+        "a", "b", 0.0, (0.02 / 1.96) ** 2 * 0.999, 0.0001, 0.02, None, 50
+    ).is_done
+    assert not SampledComparison("a", "b", 0.1, 0.0, 0.01, 0.2, "too few", 50).is_done
     assert SampledComparison("a", "b", 0.0, 0.001, 0.0, 0.0, None, 50).is_equal_so_far
-    assert not SampledComparison("a", "b", 0.0, 0.001, 0.0, 0.0, None, 50).done
+    assert not SampledComparison("a", "b", 0.0, 0.001, 0.0, 0.0, None, 50).is_done
     assert SampledComparison("a", "b", 0.1, 0.02, 0.01, 0.2, None, 50).max_sampling_share == 1, (
         "more than everything cannot be taken away"
     )
