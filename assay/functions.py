@@ -63,7 +63,8 @@ def read_judged_qrels(
 
 
 def make_run_tags_distinct(runs: Sequence[RunColumns]) -> list[RunColumns]:
-    """Return the runs with distinct tags. The second of equal tags becomes tag#2, with a warning."""
+    """Return the runs with distinct tags. The second of equal tags becomes tag#2, with a
+    warning."""
     tags, renamed = make_tags_distinct(run.tag for run in runs)
     for message in renamed:
         warn_caller(message)

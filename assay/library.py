@@ -232,8 +232,9 @@ def sample_pool(
 
 
 def read_scores(path: str | os.PathLike[str]) -> Scores:
-    """Read scores by topic from a file of `run measure topic value`, such as a leaderboard of TREC's
-    Auto-Judge. Undefined and missing values are NaN, and rows of the topic `all` are left out."""
+    """Read scores by topic from a file of `run measure topic value`, such as a leaderboard of
+    TREC's Auto-Judge. Undefined and missing values are NaN, and rows of the topic `all` are left
+    out."""
     table = read_topic_scores(path)
     return Scores(table.tags, table.topics, table.measures, table.values)
 

@@ -123,7 +123,8 @@ def _unwrap_optional(annotation: Any) -> Any:
 
 
 def list_options(options: type, *names: str) -> list[DeclaredOption]:
-    """Return all options of a class in order, or those with these names in the order of the names."""
+    """Return all options of a class in order, or those with these names in the order of the
+    names."""
     types = get_type_hints(options)
     declared = {
         one.name: DeclaredOption(

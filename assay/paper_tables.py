@@ -65,8 +65,8 @@ def to_paper_latex(table: Table) -> str:
     """Format the table for a paper with two columns.
 
     Numbers have three decimals (the table's digits if they are fewer) and no leading zero if their
-    column has none above 1. Columns without values are left out and named in the caption, which also
-    has the sentence of a column that repeats it in every row.
+    column has none above 1. Columns without values are left out and named in the caption, which
+    also has the sentence of a column that repeats it in every row.
     """
     table, remarks = _drop_columns(table)
     shown = format_cells(table)
@@ -447,7 +447,10 @@ def _format_row_lines(table: Table, shown: list[list[str]], part: _Part) -> Iter
         if group := table.groups.get(r) or (_group_of(table, r) if r == part.rows.start else ""):
             yield latex_group_line(group, len(part.columns))
         yield latex_line(
-            [_format_cell(table, shown, r, i, wrapped=i in part.layout.wrapped) for i in part.columns]
+            [
+                _format_cell(table, shown, r, i, wrapped=i in part.layout.wrapped)
+                for i in part.columns
+            ]
         )
 
 
@@ -457,7 +460,9 @@ def _group_of(table: Table, row: int) -> str:
     return table.groups.get(begin, "")
 
 
-def _format_cell(table: Table, shown: list[list[str]], row: int, column: int, *, wrapped: bool) -> str:
+def _format_cell(
+    table: Table, shown: list[list[str]], row: int, column: int, *, wrapped: bool
+) -> str:
     text = shown[row][column]
     text = "--" if text == "–" else escape_latex(text)
     if wrapped:  # names without blanks are broken after their punctuation

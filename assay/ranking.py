@@ -145,7 +145,8 @@ def _is_ascending(above: Words, below: Words) -> NDArray[np.bool_]:
 
 
 def iterate_topic_batches(offsets: NDArray[np.int64], size: int) -> Iterator[tuple[int, int]]:
-    """Yield (first topic, last topic + 1) of each batch of adjacent topics, about `size` rows each."""
+    """Yield (first topic, last topic + 1) of each batch of adjacent topics, about `size` rows
+    each."""
     topic, n_topics = 0, len(offsets) - 1
     while topic < n_topics:
         last = int(np.searchsorted(offsets, offsets[topic] + size, side="right")) - 1

@@ -35,7 +35,8 @@ MEASURES = "P@10 DCG@10"
 
 
 def parse_linear_measures(text: str) -> list[Measure]:
-    """Parse measures that are sums over documents, so that correcting labels corrects their values."""
+    """Parse measures that are sums over documents, so that correcting labels corrects their
+    values."""
     measures = parse_measure_list(text)
     for measure in measures:
         if measure.family not in ("P", "DCG") or measure.condensed or measure.cutoff is None:

@@ -1,4 +1,5 @@
-"""Measure how scores and ranks change if a run is left out of the pool, or the pool is shallower."""
+"""Measure how scores and ranks change if a run is left out of the pool, or the pool is
+shallower."""
 
 from __future__ import annotations
 

@@ -63,8 +63,8 @@ def plan_split_half(
 ) -> PieceworkPlan:
     """Split the comparison of the runs on random halves of the topics into independent pieces.
 
-    part: whether the qrels cover only one topic group. Raises BadInput for fewer than two runs or two
-    topics.
+    part: whether the qrels cover only one topic group. Raises BadInput for fewer than two runs or
+    two topics.
     """
     evaluations = evaluate_runs(runs, {"": qrels}, options.measures, options, warn=warn, part=part)[
         ""

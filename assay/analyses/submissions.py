@@ -221,7 +221,8 @@ class Command(FileCommand):
 
 
 def read_ranks(path: str, name: str) -> Values:
-    """Read one condition from the output of `assay check bootstrap --json`. name: empty for the only one."""
+    """Read one condition from the output of `assay check bootstrap --json`. name: empty for the
+    only one."""
     try:
         printed = json.loads("\n".join(text for _, text in iterate_lines(path)))
         conditions = {

@@ -1,4 +1,5 @@
-"""Report the unjudged documents of a run that did not contribute to the pool, and its score bounds."""
+"""Report the unjudged documents of a run that did not contribute to the pool, and its score
+bounds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Flags: signs that a manager should check an annotator's work, each with another possible cause. A
-flag has no effect by itself."""
+"""Flags for managers: signs that an annotator's work should be checked, each with another possible
+cause. A flag has no effect by itself."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ class AnnotatorProfile:
     confusion: (n_grades, n_grades), own grade x label of the others. cohort_confusion: the same,
     summed over the other annotators. kappa, low, high: linearly weighted, against the others, with
     its 95% confidence interval over pairs, NaN if undefined. outlier: alpha with and without the
-    annotator if their agreement may be chance (`outlier_annotators.find_outliers`).
-    gold_right, gold_exact: gold answers that are correct by the campaign's rule, and that are exactly
-    the known grade, of gold_judged.
-    gold_chance, gold_others: share of gold pairs that random grades and the other annotators get
-    right, NaN if unknown.
+    annotator if their agreement may be chance (`outlier_annotators.find_outliers`). gold_right,
+    gold_exact: gold answers that are correct by the campaign's rule, and that are exactly the known
+    grade, of gold_judged. gold_chance, gold_others: share of gold pairs that random grades and the
+    other annotators get right, NaN if unknown.
     """
 
     n: int

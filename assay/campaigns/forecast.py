@@ -90,7 +90,7 @@ class Forecaster:
         return cls(past, now, zone, lately, lacking, history.has_kick_off, pace)
 
     def forecast(self, remaining: float) -> Forecast:
-        """Forecast when `remaining` more judgements will have been made."""
+        """Forecast when `remaining` more judgements will be complete."""
         if remaining <= 0:
             return Forecast(reason=JUDGED_MESSAGE)
         if self.pace is None:

@@ -122,7 +122,8 @@ def panel_chart(named: Sequence[tuple[str, str]], *, caption: str, columns: int 
 
 
 def _select_form(root: ElementTree.Element, number: int) -> ElementTree.Element | None:
-    """Return form `number` of a figure's picture (0: wide, 1: narrow), or None without a picture."""
+    """Return form `number` of a figure's picture (0: wide, 1: narrow), or None without a
+    picture."""
     forms = root.findall(f".//div[@class='picture']/{{{SVG_NAMESPACE}}}svg")
     return forms[number] if forms else None
 

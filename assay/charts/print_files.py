@@ -135,8 +135,9 @@ def render_files(
     """Return the figure as {"pdf": bytes, "svg": bytes, "png": bytes}.
 
     titled: draw the figure's caption above it. Papers have captions of their own. inches: as in
-    `lay_out_figure`. kinds: the files to draw. font: a name in FONTS; characters that it lacks, or all if it is
-    not installed, are drawn in FALLBACK_FONT. Raises EmptyFigure if the figure has no picture.
+    `lay_out_figure`. kinds: the files to draw. font: a name in FONTS; characters that it lacks, or
+    all if it is not installed, are drawn in FALLBACK_FONT. Raises EmptyFigure if the figure has no
+    picture.
     """
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -271,8 +272,8 @@ def figure_title(figure: str) -> str:
 def figure_parts(
     figure: str, *, narrow: bool = False
 ) -> tuple[ElementTree.Element, list[LegendKey]]:
-    """Return (the SVG of a `<figure>`, its legend entries). narrow: the narrow form if there is one.
-    Raises EmptyFigure."""
+    """Return (the SVG of a `<figure>`, its legend entries). narrow: the narrow form if there is
+    one. Raises EmptyFigure."""
     root = ElementTree.fromstring(figure)  # written by this package, so well-formed
     for one in root.iter():
         one.tag = one.tag.rpartition("}")[2]

@@ -47,8 +47,8 @@ class BadInput(ValueError):
 
 
 class WrongArguments(BadInput):
-    """Raised if a command's parser refuses arguments that were not typed on a command line, but
-    come from a form or a test."""
+    """Error for arguments that a command's parser refuses, if they were not typed on a command line
+    but come from a form or a test."""
 
 
 USUAL_INPUTS = {
@@ -196,7 +196,8 @@ class FileCommand:
         raise NotImplementedError
 
     def prepare_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the options as `compute` takes them."""
+        """Convert parsed options to the arguments of `compute`. Subclasses replace what needs
+        reading first."""
         return options
 
     compute: Callable[..., Values]
@@ -300,7 +301,8 @@ class DatabaseCommand(FileCommand):
 
 
 def error_message(error: BaseException) -> str:
-    """Return an error as one sentence for users, without the system's error number."""
+    """Return the message of an error as one sentence for users, without the system's error
+    number."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror or error}"
     return str(error)
@@ -345,7 +347,8 @@ def parse_named_file(text: str) -> tuple[str, str]:
 
 
 def make_tags_distinct(tags: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return (tags, in which the second and later of equal tags become `tag#2`, `tag#3`; warnings)."""
+    """Return (tags, in which the second and later of equal tags become `tag#2`, `tag#3`;
+    warnings)."""
     tags = list(tags)
     taken = set(tags)
     result: list[str] = []

@@ -177,7 +177,8 @@ def module_name(path: Path) -> str:
 
 
 def load_command(name: str) -> Any:
-    """Return the command of a module. The server's commands need Django to be set up first."""
+    """Import a command's module and return the command. The server's commands need Django to be set
+    up first."""
     path = find_command_files().get(name)
     if path is None:
         return find_plugin_commands()[name].load()()

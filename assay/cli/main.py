@@ -45,7 +45,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def run_command_line(program: str, rest: list[str]) -> None:
-    """Run a command line, or show the list of commands. rest: command and arguments."""
+    """Run a command, or show the list of commands if none is given. rest: command and arguments."""
     if rest in (["--version"], ["version"]):
         print(version_text())
     elif program != "manage.py" and rest in ([], ["help"], ["--help"], ["-h"]):

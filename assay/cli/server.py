@@ -69,7 +69,8 @@ def is_django_command(name: str) -> bool:
 
 
 def run_by_django(program: str, words: list[str]) -> None:
-    """Run one of Django's commands. Raises SystemExit if the server is not installed or not set up."""
+    """Run one of Django's commands. Raises SystemExit if the server is not installed or not set
+    up."""
     load_settings(words[:1])
     from django.core.management import execute_from_command_line
 
@@ -77,7 +78,8 @@ def run_by_django(program: str, words: list[str]) -> None:
 
 
 def run_server_command(program: str, name: str, module: str, rest: list[str]) -> None:
-    """Run one of the server's commands under its name. Raises SystemExit as `run_by_django` does."""
+    """Run one of the server's commands under its name. Raises SystemExit as `run_by_django`
+    does."""
     load_settings([name])
     import django
     from django.core.management import load_command_class

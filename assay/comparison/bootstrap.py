@@ -42,7 +42,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class BootstrapChunk:
-    """A number of trials with their own random stream."""
+    """A chunk of bootstrap trials with its own random stream."""
 
     number: int
     trials: int
@@ -168,7 +168,7 @@ def compare_means(scores: ArrayLike) -> MeanDifferences:
 
 
 def make_chunks(*, trials: int = TRIALS, seed: int) -> list[BootstrapChunk]:
-    """Divide the trials into chunks that can run anywhere and in any order."""
+    """Divide the trials into chunks that can run in any process and in any order."""
     return [
         BootstrapChunk(number, min(CHUNK_TRIALS, trials - start), seed)
         for number, start in enumerate(range(0, trials, CHUNK_TRIALS))

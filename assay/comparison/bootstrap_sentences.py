@@ -19,7 +19,7 @@ def sort_by_expected_rank(condition: dict[str, Any]) -> list[str]:
 
 
 def format_beaten_by(condition: dict[str, Any], tag: str, *, most: int | None = MAX_NAMED) -> str:
-    """List the runs that are significantly better than `tag`, each with the share of trials in
+    """Format the runs that are significantly better than `tag`, each with the share of trials in
     which `tag` beats it."""
     worse = condition["significantly_worse"].get(tag, [])
     named = [
@@ -60,7 +60,8 @@ def label_noise_rows(condition: dict[str, Any], tags: list[str]) -> list[list[An
 
 
 def format_possible_ranks(condition: dict[str, Any], tag: str) -> str:
-    """Format the confidence interval of a run's true rank, or a dash for reports of older versions."""
+    """Format the confidence interval of a run's true rank, or a dash for reports of older
+    versions."""
     if tag not in condition.get("rank_interval", {}):
         return "-"
     low, high = condition["rank_interval"][tag]

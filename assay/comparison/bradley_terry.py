@@ -31,7 +31,7 @@ FAR = 15.0
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Battles with an outcome, both bad left out.
+    """Battles with a winner or a tie. Battles judged "both bad" are left out.
 
     n_systems: number of systems. a, b: int (n), the systems. outcome: int (n), A_WINS, B_WINS or
     TIE. topic: int (n), cluster of each battle. covariates: {name: float64 (n)}, added to the
@@ -48,7 +48,7 @@ class Outcomes:
 
 @dataclass(frozen=True, eq=False)
 class BradleyTerryFit:
-    """The fitted model.
+    """A fitted Bradley-Terry model.
 
     Parameters are in the order abilities, covariates, log nu (the last only with ties). estimates:
     float64 (k). by_model: float64 (k, k), covariance if battles were independent. clustered:
@@ -83,13 +83,13 @@ def standard_error(variance: float) -> float:
 
 
 class NoMaximum(ValueError):
-    """The likelihood has no unique finite maximum. The message is NOT_IDENTIFIED (systems that
-    never met, or a covariate that depends on the others) or AT_INFINITY (such as a system that
-    loses every battle)."""
+    """Error for a likelihood without a unique finite maximum. The message is NOT_IDENTIFIED
+    (systems that never met, or a covariate that depends on the others) or AT_INFINITY (such as a
+    system that loses every battle)."""
 
 
 def fit_bradley_terry(battles: Outcomes) -> BradleyTerryFit:
-    """Fit by maximum likelihood with Newton's method. Raises NoMaximum."""
+    """Fit the Bradley-Terry model by maximum likelihood with Newton's method. Raises NoMaximum."""
     design = Design(battles)
     if not design.is_identified():
         raise NoMaximum(NOT_IDENTIFIED)
@@ -118,9 +118,9 @@ def fit_bradley_terry(battles: Outcomes) -> BradleyTerryFit:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """The likelihood at one value of the free parameters. residual: float64 (n), (y_a - y_b)/2
-    minus its expectation. tie_residual: float64 (n). gradient: float64 (k). information: float64
-    (k, k)."""
+    """The likelihood of the Bradley-Terry model and its derivatives at given parameters. residual:
+    float64 (n), (y_a - y_b)/2 minus its expectation. tie_residual: float64 (n). gradient: float64
+    (k). information: float64 (k, k)."""
 
     log_likelihood: float
     residual: Floats
@@ -130,8 +130,8 @@ class State:
 
 
 class Design:
-    """The model's structure in free parameters: coordinates of the abilities in a basis of those
-    with sum 0, covariates, and log nu if there are ties.
+    """The Bradley-Terry model's structure in free parameters: coordinates of the abilities in a
+    basis of those with sum 0, covariates, and log nu if there are ties.
 
     Sums over battles are made by `bincount`, because a row of the design has only two abilities.
     """

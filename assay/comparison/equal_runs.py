@@ -173,6 +173,7 @@ def simulate_equal_boards(
 
 
 def list_chain_pairs(tags: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the comparisons of a chain without repetition, which are the family of a correction."""
+    """Return the comparisons of a chain without repetition, which are the family of a
+    correction."""
     lists: Iterable[list[tuple[str, str]]] = list_comparisons(tags).values() if tags else []
     return list(dict.fromkeys(pair for rows in lists for pair in rows))

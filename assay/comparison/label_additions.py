@@ -1,4 +1,4 @@
-"""What added labels change: scores, ranks and unjudged documents of systems."""
+"""Compute how added labels change the scores, ranks and unjudged documents of systems."""
 
 from __future__ import annotations
 

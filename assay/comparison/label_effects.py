@@ -1,5 +1,4 @@
-"""The effect of single labels on the ranking of systems: for each label in doubt, what other grades
-would change."""
+"""Compute how the ranking of systems would change if single doubtful labels had other grades."""
 
 from __future__ import annotations
 
@@ -44,9 +43,9 @@ def compute_label_effects(
     """Return the effect of each label, all other labels unchanged.
 
     packed: the runs, packed with these qrels. alternatives: (row of the qrels, other grades) for
-    each label. min_relevant: minimum relevant grade. Means over the topics of the qrels are compared after
-    rounding to 10 decimals, as in `assay.comparison.rankings`. A label without other grades has no
-    effect.
+    each label. min_relevant: minimum relevant grade. Means over the topics of the qrels are
+    compared after rounding to 10 decimals, as in `assay.comparison.rankings`. A label without other
+    grades has no effect.
     """
     row = np.array([row for row, grades in alternatives for _ in grades], dtype=np.int64)
     grade = np.array([g for _, grades in alternatives for g in grades], dtype=np.int32)
@@ -81,8 +80,8 @@ def _score_changed_topics(
     measure: Measure,
     min_relevant: int,
 ) -> NDArray[np.float64]:
-    """Return the score of each run for copies of topics in which one row has another grade, of shape
-    (n_copies, n_runs)."""
+    """Return the score of each run for copies of topics in which one row has another grade, of
+    shape (n_copies, n_runs)."""
     sizes = np.diff(qrels.offsets)[topic]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     shift = offsets[:-1] - qrels.offsets[topic]  # from rows of the qrels to rows of the copies
@@ -108,7 +107,7 @@ def _score_changed_topics(
 
 
 def _concatenate_ranges(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the numbers of ranges, one after the other."""
+    """Return the integers of several ranges, given by start and length, in one array."""
     end = np.cumsum(length)
     return np.arange(int(length.sum())) + np.repeat(start - (end - length), length)
 

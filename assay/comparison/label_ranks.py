@@ -36,7 +36,8 @@ the streams differ."""
 
 @dataclass(frozen=True, eq=False)
 class LabelRanks:
-    """Ranks by one measure. by_labels: topics fixed, labels resampled. with_topics: both resampled.
+    """Ranks of systems by one measure under resampled labels. by_labels: topics fixed, labels
+    resampled. with_topics: both resampled.
 
     rank_interval: int64 (n_runs, 2), confidence interval of the true rank, with the label error
     added to that over topics. error: float64 (n_runs, n_runs), standard deviation of each mean

@@ -109,9 +109,9 @@ def rank_systems(
 
 
 def _count_wins(values: Floats, means: Floats) -> list[int] | None:
-    """Return the topics on which the leader is ahead of, tied with and behind the first run with a
-    lower mean, or None without one. values: (n_topics, n_systems), means: (n_systems), best first.
-    """
+    """Return the numbers of topics on which the leader is ahead of, tied with and behind the first
+    run with a lower mean, or None without one. values: (n_topics, n_systems), means: (n_systems),
+    best first."""
     if not len(values) or not len(means):
         return None
     behind = np.flatnonzero(np.round(means, DECIMALS) < round(float(means[0]), DECIMALS))
@@ -256,8 +256,8 @@ def describe_comparison(
     estimated: bool = False,
     no_verdict: str = "",
 ) -> str:
-    """Describe which system leads by one measure of `compare systems`. measure_result: means, topics,
-    no_verdict, and pairs with a, b, p, opposed, wins, ties, losses."""
+    """Describe which system leads by one measure of `compare systems`. measure_result: means,
+    topics, no_verdict, and pairs with a, b, p, opposed, wins, ties, losses."""
     means, why = measure_result["means"], measure_result["no_verdict"] or no_verdict
     if not measure_result["topics"]:
         return f"No verdict: {why or 'no topic counts for all runs'}."

@@ -13,8 +13,9 @@ MIN_OVERLAP = 0.9
 
 
 class SimilarRuns(NamedTuple):
-    """Two runs. overlap: mean share of common documents among the first `DEPTH`. same: share of
-    topics with the same first documents in the same order. topics: number of topics of either."""
+    """Two nearly identical runs. overlap: mean share of common documents among the first `DEPTH`.
+    same: share of topics with the same first documents in the same order. topics: number of topics
+    of either."""
 
     a: str
     b: str

@@ -27,7 +27,8 @@ Ranks = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class MeanRR:
-    """Table 1: mean reciprocal rank over all topics (0 if unanswered), and raw p-values."""
+    """Mean reciprocal ranks of runs A and B over all topics (0 if unanswered), with raw p-values
+    (Lin et al. 2021, table 1)."""
 
     a: float
     b: float
@@ -64,8 +65,8 @@ class AnsweredMeans:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """Run B compared with run A over n topics: Table 1, and the outcomes of Table 2 as counts of
-    topics."""
+    """Run B compared with run A over n topics: mean reciprocal ranks (Lin et al. 2021, table 1),
+    and counts of topics by outcome (table 2)."""
 
     topics: int
     mrr: MeanRR
@@ -101,7 +102,8 @@ def rr_from_ranks(ranks: ArrayLike) -> significance.Floats:
 
 
 def compare_ranks(ranks_a: ArrayLike, ranks_b: ArrayLike) -> RunComparison:
-    """Compare two runs by their ranks of the first relevant document (n topics in the same order)."""
+    """Compare two runs by their ranks of the first relevant document (n topics in the same
+    order)."""
     a, b = np.asarray(ranks_a, np.int64), np.asarray(ranks_b, np.int64)
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(

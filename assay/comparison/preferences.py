@@ -17,7 +17,7 @@ COVARIATES = ("position", "length", "citations")
 
 
 class MissingColumn(ValueError):
-    """A covariate is not known for every battle. The message is a sentence."""
+    """Error for a covariate that is unknown for some battles. The message is a sentence."""
 
 
 def select_outcomes(battles: BattleColumns, covariates: tuple[str, ...] = ()) -> Outcomes:
@@ -53,8 +53,8 @@ def get_covariate(battles: BattleColumns, name: str) -> NDArray[np.float64]:
 
 
 class OutcomeMatrices(NamedTuple):
-    """int64 (n_systems, n_systems). wins[i, j]: battles that i won against j. ties, bad:
-    symmetric."""
+    """Numbers of outcomes for each two systems, int64 (n_systems, n_systems). wins[i, j]: battles
+    that i won against j. ties, bad: symmetric numbers of ties and of "both bad"."""
 
     wins: NDArray[np.int64]
     ties: NDArray[np.int64]
@@ -77,8 +77,8 @@ def count_outcomes(battles: BattleColumns) -> OutcomeMatrices:
 
 
 class LeftShare(NamedTuple):
-    """Wins of the left side among battles with a winner and a known side. error: clustered by
-    topic; NaN with one topic or without such battles."""
+    """Share of battles that the answer on the left won, among battles with a winner and a known
+    side. error: clustered by topic; NaN with one topic or without such battles."""
 
     wins: int
     decided: int
@@ -147,8 +147,9 @@ def compare_presentations(battles: BattleColumns) -> RepeatedPresentations:
 
 
 def _classify_presentation(one: int, two: int, side: int) -> str:
-    """one, two: outcomes with the alphabetically first system as a. side: 0 if it was on the left
-    first."""
+    """Return how two judgements of one pair of systems in both orders relate, as a field of
+    RepeatedPresentations. one, two: outcomes with the alphabetically first system as a. side: 0 if
+    this system was on the left first."""
     if BOTH_BAD in (one, two):
         return "with_bad"
     if one == two:

@@ -34,8 +34,8 @@ CHUNK = 32
 @dataclass(frozen=True)
 class ReusabilityRequest:
     """Settings of a reusability analysis. depth: k of the pool. groups: the group of each run, in
-    the collection's order, or None if each run is its own group. min_relevant: minimum relevant grade.
-    missing_topics: "zero" or "skip"."""
+    the collection's order, or None if each run is its own group. min_relevant: minimum relevant
+    grade. missing_topics: "zero" or "skip"."""
 
     measures: tuple[Measure, ...]
     depth: int = 10
@@ -44,7 +44,8 @@ class ReusabilityRequest:
     missing_topics: str = "zero"
 
     def units(self, collection: PackedCollection) -> list[str]:
-        """Return the units to leave out in turn: runs, or groups in the order of their first runs."""
+        """Return the units to leave out in turn: runs, or groups in the order of their first
+        runs."""
         return list(dict.fromkeys(collection.tags if self.groups is None else self.groups))
 
 
@@ -63,8 +64,9 @@ class LeftOutRuns:
 
 @dataclass(frozen=True, eq=False)
 class ShallowPoolResult:
-    """Result under the qrels of a shallower pool. n_pairs: its judged pairs, which is its cost.
-    tau, mean_abs_change: float64 (n_measures)."""
+    """Scores and ranks under the qrels of a shallower pool, compared with those under the full
+    qrels. n_pairs: its judged pairs, which is its cost. tau, mean_abs_change: float64
+    (n_measures)."""
 
     depth: int
     n_pairs: int
@@ -141,8 +143,8 @@ def combine_results(
     pieces: Sequence[tuple[int, int]],
     results: Sequence[NDArray[np.float64]],
 ) -> Reusability:
-    """Combine the results of `run_chunk` for each piece, in the order of `pieces`. None counts as
-    NaN."""
+    """Return the analysis from the results of `run_chunk` for each piece, in the order of `pieces`.
+    None counts as NaN."""
     assert [piece[0] for piece in pieces] == sorted(piece[0] for piece in pieces)
     means = np.concatenate([np.asarray(result, dtype=np.float64) for result in results], axis=2)
     kept = make_reduced_qrels(collection, request)

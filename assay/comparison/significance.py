@@ -72,7 +72,8 @@ def rounded_differences(a: ArrayLike, b: ArrayLike) -> Floats:
 
 
 def no_verdict_reason(n_topics: int) -> str:
-    """Return the reason why this number of topics allows no verdict, or an empty string if it does."""
+    """Return the reason why this number of topics allows no verdict, or an empty string if it
+    does."""
     if n_topics >= MIN_VERDICT_TOPICS:
         return ""
     return f"{n_topics} {'topic' if n_topics == 1 else 'topics'}; a verdict needs at least {MIN_VERDICT_TOPICS}"
@@ -175,8 +176,8 @@ def signed_rank_cdf(doubled: bytes) -> Floats:
     """Return P(the positive ranks sum to at most i units) if both signs are equally likely, for i =
     0 ... half of all.
 
-    doubled: the bytes of the doubled ranks. A unit is their greatest common divisor. Computed by one
-    convolution with 1 + x^rank per rank.
+    doubled: the bytes of the doubled ranks. A unit is their greatest common divisor. Computed by
+    one convolution with 1 + x^rank per rank.
     """
     ranks = np.frombuffer(doubled, np.int64)
     steps = ranks // np.gcd.reduce(ranks)

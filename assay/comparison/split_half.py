@@ -63,7 +63,7 @@ Counts = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class SplitHalfChunk:
-    """A number of splits with their own random stream."""
+    """A chunk of random splits of the topics with its own random stream."""
 
     number: int
     splits: int
@@ -75,7 +75,8 @@ class SplitHalfChunk:
 
 @dataclass(frozen=True)
 class SplitHalfTally:
-    """Counts over pairs of runs and splits. Tallies of different splits can be added.
+    """Counts of agreement between halves over pairs of runs and splits. Tallies of different splits
+    can be added.
 
     compared: pairs times splits. by_mean, by_median: int64 (tests, 4), counts in the order of
     RATES. tied_medians: halves on which the two medians are equal, of twice `compared`.
@@ -98,8 +99,8 @@ EMPTY_TALLY = SplitHalfTally(
 
 @dataclass(frozen=True)
 class SplitHalfTable:
-    """Table 4: shares of pairs x splits by test. `significant` means significant on at least one
-    half. NaN without pairs."""
+    """Shares of pairs of runs x splits by test and outcome (Craswell et al. 2021, table 4).
+    `significant` means significant on at least one half. NaN without pairs."""
 
     mean: dict[str, dict[str, float]]
     median: dict[str, dict[str, float]]
@@ -108,7 +109,7 @@ class SplitHalfTable:
 
 
 def make_chunks(*, splits: int = DEFAULT_SPLITS, seed: int) -> list[SplitHalfChunk]:
-    """Divide the splits into chunks that can run anywhere and in any order."""
+    """Divide the splits into chunks that can run in any process and in any order."""
     return [
         SplitHalfChunk(number, min(CHUNK_SPLITS, splits - start), seed)
         for number, start in enumerate(range(0, splits, CHUNK_SPLITS))
@@ -139,7 +140,8 @@ def draw_halves(n_topics: int, splits: int, rng: np.random.Generator) -> Members
 
 
 def count_agreement(scores: Floats, members: Members, *, alpha: float = ALPHA) -> SplitHalfTally:
-    """Count the agreement of the halves in `members` (2 splits, n_topics) over all pairs of runs."""
+    """Count the agreement of the halves in `members` (2 splits, n_topics) over all pairs of
+    runs."""
     by_mean = np.zeros((len(TESTS), len(RATES)), np.int64)
     by_median = np.zeros((len(TESTS_OF_MEDIANS), len(RATES)), np.int64)
     tied = compared = 0

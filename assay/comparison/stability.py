@@ -64,8 +64,9 @@ class StabilityProtocol:
     element: one of ELEMENTS, or of JOINT, which are two elements varied together but independently.
     overlaps: levels as fractions from 0 to 1. None means 5% to 100% in steps of 5%, and for topics
     every number of shared topics. pairs: number of pairs of sub-collections per level. threshold:
-    of the similarity. similarity: a key of SIMILARITIES. min_relevant: minimum relevant grade. per_topic_quota: halve the assessments of each topic
-    separately. missing_topics: "zero" or "skip".
+    of the similarity. similarity: a key of SIMILARITIES. min_relevant: minimum relevant grade.
+    per_topic_quota: halve the assessments of each topic separately. missing_topics: "zero" or
+    "skip".
     """
 
     element: str
@@ -108,8 +109,8 @@ class StabilityProtocol:
 
 @dataclass(frozen=True)
 class StabilityChunk:
-    """One level of overlap: o and the number s of shared items, for two elements those of the
-    first."""
+    """One level of overlap: the share o of common items and their number s. If two elements vary,
+    both refer to the first."""
 
     overlap: Fraction
     shared: int
@@ -310,8 +311,8 @@ def combine_results(
     levels: Sequence[StabilityChunk],
     taus: Sequence[NDArray[np.float64]],
 ) -> StabilityResult:
-    """Combine the results of all levels. taus: (n_measures, n_pairs) per level. None counts as NaN,
-    so that lists from JSON can be passed."""
+    """Return the analysis from the results of `run_chunk` for all levels of overlap. taus:
+    (n_measures, n_pairs) per level. None counts as NaN, so that lists from JSON can be passed."""
     values = np.array([np.asarray(of_level, dtype=np.float64) for of_level in taus]).transpose(
         1, 0, 2
     )

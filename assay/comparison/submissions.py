@@ -21,8 +21,8 @@ DECIMALS = 10
 
 @dataclass(frozen=True)
 class Submission:
-    """A submitted run. date: ISO 8601. scores: higher is better, NaN if unknown. ranks: from 1, NaN
-    if unknown.
+    """A run submitted to a leaderboard. date: ISO 8601. scores: higher is better, NaN if unknown.
+    ranks: from 1, NaN if unknown.
 
     A missing private rank is derived from the private scores. An expected rank (from a bootstrap)
     must be given.

@@ -33,8 +33,8 @@ class SystemOrder(NamedTuple):
 
     doubt: expected share of pairs that other topics would swap. undecided: bool (systems, systems),
     pairs that are not significant at 5% by the paired t-test, or by the permutation test if the
-    differences do not vary. Only the upper triangle is set. With fewer topics than a verdict needs, doubt is
-    NaN and every pair is undecided.
+    differences do not vary. Only the upper triangle is set. With fewer topics than a verdict needs,
+    doubt is NaN and every pair is undecided.
     """
 
     doubt: float

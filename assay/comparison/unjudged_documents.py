@@ -257,7 +257,7 @@ def ndcg_difference(
 
 
 class _SharedGains:
-    """Data shared by the runs of one topic: discounts down to a depth, and gains of the judged
+    """Values that all runs of one topic share: discounts down to a depth, and gains of the judged
     documents."""
 
     def __init__(self, judged: Sequence[int], depth: int, exponential: bool) -> None:
@@ -330,8 +330,8 @@ def summarise_unique_documents(
     depth: int,
     min_relevant: int,
 ) -> UniqueDocumentGrades:
-    """Count the judged documents that exactly one group of `runs` has in its top `depth`. groups:
-    of each run. min_relevant: minimum relevant grade."""
+    """Summarise the grades of judged documents that exactly one group of `runs` has in its top
+    `depth`. groups: of each run. min_relevant: minimum relevant grade."""
     best: dict[tuple[str, bytes], tuple[int, set[str]]] = {}
     for run, group in zip(runs, groups, strict=True):
         for index, topic in enumerate(run.topics):
@@ -392,7 +392,8 @@ def imputed_precision(
 
 
 def ideal_dcg(top: TopicTop, cutoff: int) -> float:
-    """Return the discounted gain of the topic's judged documents in ideal order down to the cutoff."""
+    """Return the discounted gain of the topic's judged documents in ideal order down to the
+    cutoff."""
     best = sorted((grade for grade in top.judged if grade > 0), reverse=True)[:cutoff]
     return float(sum(grade / math.log2(rank + 1) for rank, grade in enumerate(best, start=1)))
 

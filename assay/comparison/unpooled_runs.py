@@ -26,10 +26,10 @@ from assay.comparison.unjudged_documents import (
 
 
 class LeftOutScores(NamedTuple):
-    """Scores of one run that was left out. unit: group left out with the run. unjudged: number in
-    each topic. judged: mean nDCG@k under all qrels. bounds: float64 (n_topics) each, over the
-    documents that became unjudged. filled: mean with expected grades. truth: float64 (n_topics),
-    nDCG@k with only these documents judged, which the bounds contain."""
+    """Scores of a run that was left out of the pool. unit: group left out with the run. unjudged:
+    number in each topic. judged: mean nDCG@k under all qrels. bounds: float64 (n_topics) each, over
+    the documents that became unjudged. filled: mean with expected grades. truth: float64
+    (n_topics), nDCG@k with only these documents judged, which the bounds contain."""
 
     tag: str
     unit: str
@@ -45,8 +45,8 @@ class LeftOutScores(NamedTuple):
 
     @property
     def shows_imputed_score(self) -> bool:
-        """Return whether to show the imputed score. With more unjudged documents per topic it
-        overestimates bad runs."""
+        """Return whether the imputed score should be shown. With more unjudged documents per topic
+        it overestimates bad runs."""
         return self.mean_unjudged <= MAX_MEAN_UNJUDGED
 
 
@@ -95,7 +95,7 @@ def iterate_left_out_scores(
 
 
 def _restrict_unjudged(top: TopicTop, full: TopicTop) -> TopicTop:
-    """Mark as unjudged only the documents that lost their judgement."""
+    """Return the topic's documents with only those that lost their judgement marked as unjudged."""
     return replace(
         top,
         grades=[

@@ -43,8 +43,8 @@ DECIMALS = 12
 
 @dataclass(frozen=True)
 class Verdict:
-    """The three verdicts. None means no verdict: there are too few topics, or means and signed
-    ranks disagree in direction and give different verdicts."""
+    """The three verdicts on whether run B is better than run A. None means no verdict: there are
+    too few topics, or means and signed ranks disagree in direction and give different verdicts."""
 
     @property
     def is_open(self) -> bool:
@@ -60,7 +60,8 @@ NO_VERDICT = Verdict(None, None, None)
 
 @dataclass(frozen=True)
 class JudgedComparison:
-    """The verdict on one comparison, by ESL and by RR.
+    """The verdict on a comparison of two runs, by expected search length (ESL) and by reciprocal
+    rank (RR).
 
     because: sentences, the facts in the order of the argument. disagreements: sentences on
     disagreements between tests or measures, or empty. corrected: p-values that were compared with
@@ -99,7 +100,7 @@ class VerdictEvidence:
         return self.ranking * self.tested < 0
 
     def mirror(self) -> VerdictEvidence:
-        """Return the facts with A and B swapped."""
+        """Return the evidence with runs A and B swapped."""
         return replace(self, answers=-self.answers, ranking=-self.ranking, tested=-self.tested)
 
     def verdict(self) -> Verdict:

@@ -1,1 +1,2 @@
-"""Read and write files. These modules use no Django, Celery, settings, clock or global randomness."""
+"""Read and write files. These modules use no Django, Celery, settings, clock or global
+randomness."""

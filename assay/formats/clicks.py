@@ -67,7 +67,8 @@ class ClickCounts:
 
 
 class ClickTally:
-    """Counts of each pair: [impressions, clicks, skipped, last], and [impressions, clicks] by rank."""
+    """Counts of each pair: [impressions, clicks, skipped, last], and [impressions, clicks] by
+    rank."""
 
     def __init__(self) -> None:
         self.pairs: dict[tuple[str, str], list[int]] = {}

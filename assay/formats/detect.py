@@ -113,7 +113,8 @@ def conflicting_kind(
 def guess_kind(
     path: Source, *, name: str | None = None, max_bytes: int | None = None
 ) -> DetectedKind:
-    """Return all kinds that the start of a file allows. Raises FormatError as `detect_kind` does."""
+    """Return all kinds that the start of a file allows. Raises FormatError as `detect_kind`
+    does."""
     if (
         isinstance(path, (str, os.PathLike))
         and os.fspath(path) != "-"
@@ -323,8 +324,8 @@ def _are_llm_labels(rows: list[list[str]]) -> bool:
 def _guess_damaged_columns(rows: list[list[str]]) -> DetectedKind | None:
     """Guess a run or qrels file with many problems.
 
-    A complete line with Q0 or 0 in its place is not a coincidence. If half of the lines are complete,
-    the others are reported one by one.
+    A complete line with Q0 or 0 in its place is not a coincidence. If half of the lines are
+    complete, the others are reported one by one.
     """
     run = sum(
         len(row) == 6 and row[1].lower() in ("q0", "0") and row[3].isdigit() and _is_number(row[4])

@@ -56,8 +56,8 @@ def list_labelled_queries(qrels: QrelsColumns, texts: Mapping[str, str]) -> list
 def write_import_judgment(
     queries: Iterable[LabelledQuery], out: IO[str], *, name: str, description: str = ""
 ) -> None:
-    """Write a judgement list for `PUT _plugins/_search_relevance/judgments`. Ratings are strings, as
-    its importer expects."""
+    """Write a judgement list for `PUT _plugins/_search_relevance/judgments`. Ratings are strings,
+    as its importer expects."""
     ratings = [
         {
             "query": query.text,

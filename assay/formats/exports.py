@@ -137,8 +137,8 @@ def write_raw_judgements(
     spreadsheet: bool = False,
     questions: Sequence[str] = (),
 ) -> None:
-    """Write the complete table, one row per revision, tab-separated with a header. questions: keys of
-    further questions, each of which has a column `answer_KEY` at the end.
+    """Write the complete table, one row per revision, tab-separated with a header. questions: keys
+    of further questions, each of which has a column `answer_KEY` at the end.
 
     Texts with tabs, quotes or line ends are quoted. `excluded` is 1 if the row does not count for
     labels, and `exclusion_reason` states why.

@@ -59,7 +59,8 @@ class UmbrelaLabel(NamedTuple):
 
 
 def has_six_columns(first: str) -> bool:
-    """Return whether the first line with content has the six columns, in contrast to plain qrels."""
+    """Return whether the first line with content has the six columns, in contrast to plain
+    qrels."""
     return len(first.split()) == 6
 
 

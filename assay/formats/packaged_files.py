@@ -1,5 +1,5 @@
-"""Write the topics, documents, qrels and scored documents of a data set of ir_datasets as files that
-imports read."""
+"""Write the topics, documents, qrels and scored documents of a data set of ir_datasets as files
+that imports read."""
 
 from __future__ import annotations
 

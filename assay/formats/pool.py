@@ -195,7 +195,8 @@ def make_pool(
 
 
 def sort_pool(pool: PooledPairs) -> PooledPairs:
-    """Sort a pool: pairs for all annotators first, then by descending priority. The sort is stable."""
+    """Sort a pool: pairs for all annotators first, then by descending priority. The sort is
+    stable."""
     return pool.select_rows(np.lexsort((np.arange(len(pool)), -pool.priority, ~pool.everyone)))
 
 

@@ -48,10 +48,10 @@ def read_qrels(
     """Read the grades of pairs. Documents of a topic are sorted by the bytes of their IDs, topics
     keep the order of first appearance.
 
-    path: a file, or `irds:ID` for a data set of ir_datasets. name: name of the qrels, by default the file name without extensions. lenient: ignore additional
-    columns. Any white space separates columns. The second TREC column may have any content. Blank
-    lines and lines that begin with # are skipped. Negative grades are kept (in the pool, unjudged).
-    2.0 is read as 2.
+    path: a file, or `irds:ID` for a data set of ir_datasets. name: name of the qrels, by default
+    the file name without extensions. lenient: ignore additional columns. Any white space separates
+    columns. The second TREC column may have any content. Blank lines and lines that begin with #
+    are skipped. Negative grades are kept (in the pool, unjudged). 2.0 is read as 2.
 
     Raises FormatError with all problems of the file: a wrong number of columns, a grade that is not
     a 32-bit whole number, a pair with two different grades, an empty file, and what `streams`

@@ -58,7 +58,8 @@ class CaseQuery(NamedTuple):
 def write_ratings(
     pairs: Iterable[RatedPair], out: IO[str], *, safe: Callable[[str], str] = str
 ) -> None:
-    """Write `query,docid,rating`, one row per pair. The rating of a pair without a label is empty."""
+    """Write `query,docid,rating`, one row per pair. The rating of a pair without a label is
+    empty."""
     _write_csv(
         RATINGS_COLUMNS,
         ((pair.query, pair.document, _format_cell(pair.rating)) for pair in pairs),

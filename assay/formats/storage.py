@@ -1,4 +1,5 @@
-"""Store runs and qrels as columns in one zip file of numpy arrays (npz), without pickled objects."""
+"""Store runs and qrels as columns in one zip file of numpy arrays (npz), without pickled
+objects."""
 
 from __future__ import annotations
 

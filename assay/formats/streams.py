@@ -102,7 +102,8 @@ def get_stored_size(source: Source) -> int:
 
 
 def strip_suffixes(path: str | os.PathLike[str]) -> str:
-    """Return the file name without folder, compression and format suffix, or the ID in `irds:ID`."""
+    """Return the file name without folder, compression and format suffix, or the ID in
+    `irds:ID`."""
     if identifier := dataset_id(path):
         return identifier
     name = Path(path).name

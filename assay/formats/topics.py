@@ -1,8 +1,8 @@
 """Read topics. The format is detected by content.
 
 Formats: TREC's tagged text with unclosed tags, TREC's XML, tab-separated with or without header,
-FiRA's queries, CSV with a header, JSONL (including BEIR's queries.jsonl), query sets of OpenSearch's
-Search Relevance, SMART, and one topic per line.
+FiRA's queries, CSV with a header, JSONL (including BEIR's queries.jsonl), query sets of
+OpenSearch's Search Relevance, SMART, and one topic per line.
 """
 
 from __future__ import annotations

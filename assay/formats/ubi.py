@@ -47,7 +47,8 @@ def detect_ubi(head: str) -> str:
 
 
 class _Event(NamedTuple):
-    """An impression or click. position: as logged, None if missing. dwell: seconds, NaN if unknown."""
+    """An impression or click. position: as logged, None if missing. dwell: seconds, NaN if
+    unknown."""
 
     query: str
     document: str
@@ -69,17 +70,18 @@ def read_ubi(
 ) -> ClickCounts:
     """Read the counts of a log of events.
 
-    queries: file of queries, for events without `user_query`. A search keeps its first text. If the log has no impressions, a
-    search shows its results (`query_response_hit_ids`, best first). topics: {normalised query: topic
-    ID}. Otherwise a topic is a query, ignoring case and white space. min_dwell: clicks with a
-    shorter known dwell time, in seconds, do not count. Positions count from 1, or from 0 in an
-    application that logged a position 0. A document seen at several positions counts at the best
-    one, and documents without a position follow the others in the order of the file.
+    queries: file of queries, for events without `user_query`. A search keeps its first text. If the
+    log has no impressions, a search shows its results (`query_response_hit_ids`, best first).
+    topics: {normalised query: topic ID}. Otherwise a topic is a query, ignoring case and white
+    space. min_dwell: clicks with a shorter known dwell time, in seconds, do not count. Positions
+    count from 1, or from 0 in an application that logged a position 0. A document seen at several
+    positions counts at the best one, and documents without a position follow the others in the
+    order of the file.
 
     Left out, with warnings that count them: searches without a query or of unknown topics, clicks
-    on documents that the search did not show, and other events. Raises FormatError for a line that is not a
-    JSON object, an event without `action_name`, an impression or click without `query_id` or
-    `object_id`, a position that is not a whole number from 0, and a log without impressions.
+    on documents that the search did not show, and other events. Raises FormatError for a line that
+    is not a JSON object, an event without `action_name`, an impression or click without `query_id`
+    or `object_id`, a position that is not a whole number from 0, and a log without impressions.
     """
     file_name = display_name(events, name)
     texts, results = (

@@ -24,8 +24,8 @@ def click_through_rates(counts: ClickCounts) -> NDArray[np.float64]:
 
 
 def estimate_sdbn(counts: ClickCounts) -> NDArray[np.float64]:
-    """Return attractiveness times satisfaction by the simplified dynamic Bayesian network, a cascade
-    model (Chapelle and Zhang 2009, algorithm 1 without prior).
+    """Return attractiveness times satisfaction by the simplified dynamic Bayesian network, a
+    cascade model (Chapelle and Zhang 2009, algorithm 1 without prior).
 
     A session is examined down to its last click. Attractiveness is clicks / examinations, and
     satisfaction is last clicks / clicks. Undefined for pairs never shown at or above a last click.

@@ -59,8 +59,8 @@ def make_click_labels(
     `raw`: 1 for pairs clicked at least once, 0 for pairs shown above a click and never clicked.
     Others: pairs never clicked get 0, clicked ones 1, plus one grade for each threshold that the
     estimate exceeds; thresholds are those of the model by default. Pairs without an estimate have
-    no label, with a warning. Raises ValueError for thresholds that do not ascend or that no estimate
-    can exceed, and for a log that the model cannot be estimated from.
+    no label, with a warning. Raises ValueError for thresholds that do not ascend or that no
+    estimate can exceed, and for a log that the model cannot be estimated from.
     """
     name = name or model
     clicked = counts.clicks > 0
@@ -82,7 +82,8 @@ def make_click_labels(
 
 
 def check_thresholds(model: str, thresholds: Sequence[float]) -> None:
-    """Raise ValueError for thresholds that do not ascend or that no estimate of the model exceeds."""
+    """Raise ValueError for thresholds that do not ascend or that no estimate of the model
+    exceeds."""
     if any(low >= high for low, high in pairwise(thresholds)):
         raise ValueError(f"the thresholds {', '.join(map(str, thresholds))} are not ascending")
     most = None if model == RAW else CLICK_MODELS[model].most

@@ -46,8 +46,8 @@ class Usefulness(NamedTuple):
 
 
 def compute_usefulness(people: Ints, llm: Ints, topic: Ints, *, min_relevant: int) -> Usefulness:
-    """Compute the usefulness. people, llm, topic: int64 (n_pairs), grades, and the pair's topic
-    from 0."""
+    """Compute how useful an LLM judge's labels are in addition to human ones. people, llm, topic:
+    int64 (n_pairs), grades, and the pair's topic from 0."""
     relevant, called = people >= min_relevant, llm >= min_relevant
     joint = np.zeros((int(topic.max(initial=-1)) + 1, 2, 2))
     np.add.at(joint, (topic, relevant.astype(np.int64), called.astype(np.int64)), 1.0)
@@ -92,7 +92,8 @@ def compute_gain_interval(joint: Floats) -> Interval:
 
 
 def binary_correlation(joint: Floats) -> Floats:
-    """Return (n), the correlation of joint counts (n, 2, 2), NaN if one side gives only one label."""
+    """Return (n), the correlation of joint counts (n, 2, 2), NaN if one side gives only one
+    label."""
     rows, columns = joint.sum(axis=2), joint.sum(axis=1)
     spread = rows.prod(axis=1) * columns.prod(axis=1)
     product = joint[:, 0, 0] * joint[:, 1, 1] - joint[:, 0, 1] * joint[:, 1, 0]
@@ -115,5 +116,5 @@ def _sample_size_gain(x: Floats, y: Floats) -> float:
 
 
 def _gain_from_square(square: float) -> float:
-    """Return the gain for ρ²."""
+    """Return the effective sample-size gain 1 / (1 - ρ²) for ρ²."""
     return 1 / (1 - square) if square < 1 - 1e-12 else math.inf

@@ -113,6 +113,7 @@ def agreement_intervals(
     values, without = statistic(total), statistic(total[owner] - units)
 
     def sum_by_owner(of_units: Floats) -> Floats:
+        """Return the sum of the units of each owner, weighted by their multiplicity."""
         return np.bincount(owner, weights=times * of_units, minlength=n_owners).astype(
             np.float64, copy=False
         )

@@ -93,7 +93,8 @@ class NoisyLabels:
 
 
 def pair_differences(values: Floats) -> Floats:
-    """Return (pairs of systems, ...), second - first of each pair, rounded. values: (systems, ...)."""
+    """Return (pairs of systems, ...), second - first of each pair, rounded. values: (systems,
+    ...)."""
     first, second = np.triu_indices(len(values), k=1)
     return rounded_differences(values[first], values[second])
 

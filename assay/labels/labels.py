@@ -90,21 +90,22 @@ class LabelTable:
         )
 
     def select_pairs(self, pairs: NDArray[np.bool_]) -> LabelTable:
-        """Return the judgements of these pairs (n_pairs)."""
+        """Return the table with the judgements of these pairs. pairs: bool (n_pairs)."""
         return self.select_judgements(pairs[self.pair])
 
     def exclude_annotators(self, names: set[str]) -> LabelTable:
-        """Return the table without the judgements of these annotators. Unknown names are ignored."""
+        """Return the table without the judgements of these annotators. Unknown names are
+        ignored."""
         dropped = np.array([name in names for name in self.annotators], dtype=bool)
         return self.select_judgements(~dropped[self.annotator]) if len(self) else self
 
     def select_by_min_judgements(self, min_judgements: int) -> LabelTable:
-        """Return the pairs with at least this many judgements."""
+        """Return the table of the pairs with at least this many judgements."""
         return self.select_pairs(self.judgements_per_pair >= min_judgements)
 
     def binarise(self, min_relevant: int) -> LabelTable:
-        """Binarise each judgement before aggregation: 1 (relevant) from grade `min_relevant`,
-        otherwise 0."""
+        """Return the table with each judgement as 1 (relevant, from grade `min_relevant`) or 0,
+        before aggregation."""
         if not 0 < min_relevant < self.n_grades:
             raise ValueError(
                 f"the minimum relevant grade is {min_relevant}, expected 1 to {self.n_grades - 1}"

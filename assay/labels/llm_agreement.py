@@ -72,7 +72,8 @@ def _sum_by_topic(values: Floats, topic: Ints, n_topics: int) -> Floats:
 
 
 def binarise_joint(joint: Floats, min_relevant: int) -> Floats:
-    """Reduce joint counts (..., n_grades, n_grades) to (..., 2, 2): not relevant, relevant."""
+    """Sum joint counts by grade, (..., n_grades, n_grades), to joint counts of not relevant and
+    relevant, (..., 2, 2)."""
     low, high = slice(0, min_relevant), slice(min_relevant, None)
     parts = [[joint[..., a, b].sum(axis=(-2, -1)) for b in (low, high)] for a in (low, high)]
     return np.stack([np.stack(row, axis=-1) for row in parts], axis=-2)
@@ -178,7 +179,8 @@ def _normalise_name(text: str) -> str:
 
 
 def rank_positions(values: Floats) -> Ints:
-    """Return int64 (n_systems), the position of each system from 1 (best). Ties keep their order."""
+    """Return int64 (n_systems), the position of each system from 1 (best). Ties keep their
+    order."""
     place = np.empty(len(values), np.int64)
     place[np.argsort(-values, kind="stable")] = np.arange(1, len(values) + 1)
     return place

@@ -96,7 +96,8 @@ def find_contradictions(
 def _match_labels(
     judged: QrelsColumns, clicks: QrelsColumns, within: TopicDocumentPairs | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (the rows of the judged pairs considered, the click label of each, -1 if it has none)."""
+    """Return (the rows of the judged pairs considered, the click label of each, -1 if it has
+    none)."""
     considered = judged.grades >= 0
     if within is not None:
         considered &= _present_mask(index_qrels(judged).find(within), len(judged))

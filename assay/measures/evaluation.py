@@ -99,7 +99,7 @@ def evaluate(
 
 
 class Evaluator:
-    """Qrels prepared for the evaluation of runs. Arguments as for `evaluate`."""
+    """Evaluator of runs under fixed qrels, which are prepared once. Arguments as for `evaluate`."""
 
     def __init__(
         self,
@@ -177,7 +177,8 @@ def measure_topics(
 
 
 class RecallBase:
-    """The judged documents of each topic, whether retrieved or not.
+    """The judged documents of each topic, retrieved or not, on which recall and ideal rankings are
+    based.
 
     offsets: int64 (n_topics + 1). grades: int (n_rows), negative for unjudged. Rows are those of
     the qrels.
@@ -235,7 +236,8 @@ class RecallBase:
 
     @cached_property
     def _highest(self) -> NDArray[np.int32]:
-        """Return int32 (n_topics), the highest grade of each topic, or 0 without a positive grade."""
+        """Return int32 (n_topics), the highest grade of each topic, or 0 without a positive
+        grade."""
         highest = np.zeros(self.n_topics, np.int32)
         np.maximum.at(highest, self.topic, self.grades)
         return highest
@@ -251,8 +253,8 @@ class RecallBase:
 
 
 class JudgedRanking:
-    """The judged documents of a run's rankings, in order. condensed: unjudged documents are removed
-    and ranks close up."""
+    """The judged documents of a run's rankings, in order. With `condensed`, unjudged documents are
+    removed first and ranks close up."""
 
     def __init__(self, packed: PackedRun, base: RecallBase, *, condensed: bool) -> None:
         grade = base.grades[packed.row]
@@ -339,7 +341,8 @@ def _dcg(
     cutoff: int | None,
     exponential: bool = False,
 ) -> Floats:
-    """Discounted cumulative gain with the discount log2(rank + 1) at every rank (trec_eval)."""
+    """Return the discounted cumulative gain, with the discount log2(rank + 1) at every rank as in
+    trec_eval."""
     topic, rank = ranking.find_relevant(1)
     grade = ranking.grade[ranking.grade >= 1]
     if cutoff is not None:
@@ -357,8 +360,8 @@ def _ndcg(
     cutoff: int | None,
     exponential: bool = False,
 ) -> Floats:
-    """nDCG (Järvelin and Kekäläinen 2002) with the discount log2(rank + 1) at every rank and an
-    ideal over all judged documents down to the cutoff."""
+    """Return nDCG (Järvelin and Kekäläinen 2002) with the discount log2(rank + 1) at every rank.
+    The ideal ranking holds all judged documents down to the cutoff."""
     return ratio_or_zero(
         _dcg(ranking, base, min_relevant, cutoff, exponential), base.ideal_dcg(exponential, cutoff)
     )
@@ -367,12 +370,15 @@ def _ndcg(
 def _ndcg_exponential(
     ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int | None
 ) -> Floats:
+    """Return nDCG with the gain 2^grade - 1 (Burges et al. 2005)."""
     return _ndcg(ranking, base, min_relevant, cutoff, exponential=True)
 
 
 def _reciprocal_rank(
     ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int | None
 ) -> Floats:
+    """Return 1 / rank of the first relevant document, or 0 if none is retrieved down to the
+    cutoff."""
     topic, rank = ranking.find_relevant(min_relevant)
     first = rank_within_topic(topic) == 1
     if cutoff is not None:
@@ -397,8 +403,8 @@ def _expected_reciprocal_rank(
     *,
     highest: int | None = None,
 ) -> Floats:
-    """ERR (Chapelle et al. 2009): sum over ranks of 1 / rank times the probability that the reader
-    stops there and not earlier."""
+    """Return expected reciprocal rank (Chapelle et al. 2009): the sum over ranks of 1 / rank times
+    the probability that the reader stops there and not earlier."""
     topic, rank = ranking.find_relevant(1)
     stops = stopping_probability(
         ranking.grade[ranking.grade >= 1],
@@ -416,8 +422,8 @@ def _expected_reciprocal_rank(
 def _normalised_cumulative_gain(
     ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int
 ) -> Floats:
-    """Undiscounted cumulative gain (Järvelin and Kekäläinen 2002): the gain of the first k
-    documents divided by that of the topic's best k."""
+    """Return normalised cumulative gain without discount (Järvelin and Kekäläinen 2002): the gain
+    of the first k documents divided by that of the topic's best k."""
     topic, rank = ranking.find_relevant(1)
     grade = ranking.grade[ranking.grade >= 1].astype(np.float64)
     return ratio_or_zero(
@@ -427,17 +433,20 @@ def _normalised_cumulative_gain(
 
 
 def _precision(ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int) -> Floats:
-    """Precision, divided by the cutoff even if fewer documents are retrieved."""
+    """Return precision: relevant documents down to the cutoff, divided by the cutoff even if fewer
+    documents are retrieved."""
     return ranking.n_relevant(min_relevant, cutoff) / cutoff
 
 
 def _recall(ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int) -> Floats:
+    """Return the share of the topic's relevant documents that are retrieved down to the cutoff."""
     return ratio_or_zero(ranking.n_relevant(min_relevant, cutoff), base.n_relevant(min_relevant))
 
 
 def _r_precision(
     ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: None
 ) -> Floats:
+    """Return the precision at rank R, the topic's number of relevant documents."""
     return ratio_or_zero(
         ranking.n_relevant(min_relevant, base.n_relevant(min_relevant)),
         base.n_relevant(min_relevant),
@@ -445,8 +454,8 @@ def _r_precision(
 
 
 def _bpref(ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: None) -> Floats:
-    """Bpref (Buckley and Voorhees 2004) in trec_eval's variant: 1 - min(non-relevant above, R) /
-    min(R, N)."""
+    """Return Bpref (Buckley and Voorhees 2004) in trec_eval's variant: the mean over the R relevant
+    documents of 1 - min(non-relevant above, R) / min(R, N), with N non-relevant documents."""
     n_relevant = base.n_relevant(min_relevant)
     bound = np.minimum(n_relevant, base.n_judged - n_relevant)
     chosen = ranking.grade >= min_relevant
@@ -460,8 +469,8 @@ def _bpref(ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: 
 def _judged_share(
     ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int
 ) -> Floats:
-    """Share of judged documents in the top k, or in the documents retrieved if fewer. 0 if none is
-    retrieved."""
+    """Return the share of judged documents in the top k, or in all documents retrieved if they are
+    fewer than k. 0 if none is retrieved."""
     n_judged = np.bincount(ranking.topic[ranking.rank <= cutoff], minlength=base.n_topics)
     return ratio_or_zero(n_judged, np.minimum(cutoff, ranking.retrieved))
 
@@ -469,12 +478,14 @@ def _judged_share(
 def _judged_by_cutoff(
     ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int
 ) -> Floats:
-    """Judged documents in the top k, divided by k, as in the scripts of TripJudge."""
+    """Return the number of judged documents in the top k divided by k, as the scripts of TripJudge
+    do."""
     n_judged = np.bincount(ranking.topic[ranking.rank <= cutoff], minlength=base.n_topics)
     return np.asarray(n_judged / cutoff)
 
 
 def _success(ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int) -> Floats:
+    """Return 1 if a relevant document is retrieved down to the cutoff, otherwise 0."""
     return (ranking.n_relevant(min_relevant, cutoff) > 0).astype(np.float64)
 
 
@@ -486,8 +497,8 @@ def _rank_biased_precision(
     *,
     persistence: float,
 ) -> Floats:
-    """RBP (Moffat and Zobel 2008): (1 - p) Σ p^(r - 1) over the relevant documents. `score_bounds`
-    has the bounds for unjudged documents."""
+    """Return rank-biased precision (Moffat and Zobel 2008): (1 - p) Σ p^(r - 1) over the ranks r of
+    relevant documents. `score_bounds` has the bounds for unjudged documents."""
     topic, rank = ranking.find_relevant(min_relevant)
     if cutoff is not None:
         topic, rank = topic[rank <= cutoff], rank[rank <= cutoff]
@@ -503,8 +514,9 @@ COMPATIBILITY_DEPTH = 1000
 def _compatibility(
     ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: None, *, persistence: float
 ) -> Floats:
-    """Compatibility (Clarke, Vtyurina and Smucker 2021): rank-biased overlap of the ranking and the
-    ideal ranking that is most similar to it, divided by that of the ideal ranking with itself.
+    """Return compatibility (Clarke, Vtyurina and Smucker 2021): rank-biased overlap of the ranking
+    and the ideal ranking that is most similar to it, divided by that of the ideal ranking with
+    itself.
 
     Grades are preferences: a document with a higher one is preferred, and documents with grade 0 or
     less are in no ideal ranking. Ideal documents of equal grade are in the order of the ranking;
@@ -540,7 +552,7 @@ INFERRED_EPSILON = 1e-5
 def _inferred_average_precision(
     ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: None
 ) -> Floats:
-    """infAP (Yilmaz and Aslam 2006) as in trec_eval: one random sample of the pool, in which a
+    """Return infAP (Yilmaz and Aslam 2006) as in trec_eval. The pool was sampled uniformly, and a
     negative grade marks a pooled document that was not sampled.
 
     The expected precision at each relevant document estimates the content of the pooled documents

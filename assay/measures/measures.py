@@ -22,10 +22,11 @@ from typing import Any, NamedTuple
 class MeasureFamily(NamedTuple):
     """A family of measures.
 
-    cutoff: "none", "optional" or "required". uses_min_relevant: binary, so that the minimum relevant grade
-    matters. sampled: an estimate from a pool of which a random sample is judged (`estimates`), not
-    a value under qrels. divisible: also computed on sub-collections (`on_subcollections`).
-    function: the function of a measure added by `define`, None for those of `evaluation`.
+    cutoff: "none", "optional" or "required". uses_min_relevant: binary, so that the minimum
+    relevant grade matters. sampled: an estimate from a pool of which a random sample is judged
+    (`estimates`), not a value under qrels. divisible: also computed on sub-collections
+    (`on_subcollections`). function: the function of a measure added by `define`, None for those of
+    `evaluation`.
     """
 
     cutoff: str
@@ -124,7 +125,7 @@ NAME_PATTERN = re.compile(
 
 
 class UnknownMeasure(ValueError):
-    """Unknown name of a measure. The message lists the known ones."""
+    """Error for an unknown name of a measure. The message lists the known names."""
 
 
 @dataclass(frozen=True)
@@ -132,11 +133,11 @@ class Measure:
     """A measure. `str()` returns its name, which `parse_measure` reads.
 
     cutoff: number of ranks that count, or None for all. condensed: unjudged documents are removed
-    from the ranking before the cutoff (Sakai 2007), while the recall base stays the same. min_relevant:
-    minimum relevant grade, or None for that of the evaluation. persistence: of rank-biased
-    precision, the probability of continuing to the next rank, or None for other measures. highest:
-    of expected reciprocal rank, the highest grade of the scale, or None for the highest grade of
-    the qrels and for other measures.
+    from the ranking before the cutoff (Sakai 2007), while the recall base stays the same.
+    min_relevant: minimum relevant grade, or None for that of the evaluation. persistence: of
+    rank-biased precision, the probability of continuing to the next rank, or None for other
+    measures. highest: of expected reciprocal rank, the highest grade of the scale, or None for the
+    highest grade of the qrels and for other measures.
     """
 
     family: str
@@ -238,8 +239,9 @@ def load_entry_points() -> None:
 
 
 def split_condition(text: str) -> tuple[str, str]:
-    """Split NAME=MEASURE,... into (name, rest). The name may contain a measure with its minimum grade, such
-    as `RR(rel=2)@10 NIST`, because text in parentheses does not end it."""
+    """Split NAME=MEASURE,... into (name, rest). The name may itself contain a measure with
+    parameters, such as `RR(rel=2)@10 NIST`, because an equals sign in parentheses does not end
+    it."""
     split = re.match(r"((?:[^=(]|\([^()]*\))*)=", text)
     name, _, rest = text.partition("=") if split is None else (split[1], "=", text[split.end() :])
     return name, rest

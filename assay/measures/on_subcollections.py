@@ -137,14 +137,14 @@ class SampledTopic:
         self._n_assessed: dict[int, NDArray[np.int64]] = {}
 
     def select_hits(self, min_grade: int) -> RankSelection:
-        """Return the documents of at least this grade."""
+        """Return the places of assessed documents with at least this grade in the rankings."""
         if min_grade not in self._selections:
             self._selections[min_grade] = RankSelection(self, min_grade)
         return self._selections[min_grade]
 
     def release_memory(self) -> None:
-        """Release memory at once. Selections and this object refer to each other, and the garbage
-        collector would be late."""
+        """Drop cached arrays at once. Selections and this object refer to each other, so the
+        garbage collector would free them late."""
         self._selections.clear()
 
     def n_assessed(self, min_grade: int) -> NDArray[np.int64]:
@@ -158,8 +158,8 @@ class SampledTopic:
 
     @cached_property
     def ranks_in_sample(self) -> Counts:
-        """Return (depth x n_runs, n_samples), the rank of every retrieved document after the others
-        have closed up."""
+        """Return (depth x n_runs, n_samples), the rank of every retrieved document after the
+        documents missing from the sample are removed."""
         assert self.kept is not None
         flags = self.kept.take(self.topic.retrieved.ravel(), axis=0)
         return cumulate_by_run(flags, len(self.topic.lengths), self.count_type).reshape(
@@ -174,7 +174,8 @@ class SampledTopic:
         return self.ranks_in_sample[-len(self.topic.lengths) :].astype(np.int64)
 
     def ideal_dcg(self, exponential: bool, cutoff: int | None) -> Floats:
-        """Return float64 (n_samples), the discounted gain of all assessed documents in ideal order."""
+        """Return float64 (n_samples), the discounted gain of all assessed documents in ideal
+        order."""
         discounts = np.concatenate(
             [[0.0], np.cumsum(log_discount(np.arange(1, len(self.topic.grades) + 1)))]
         )
@@ -190,10 +191,10 @@ class SampledTopic:
 
 
 class RankSelection:
-    """The places of a topic's rankings that hold an assessed document of at least some grade.
+    """The ranks of a topic's rankings at which an assessed document has at least a given grade.
 
-    hits: uint8 (n_places, n_runs, n_samples), 1 if the sample has document and assessment. n_hits_down_to:
-    same shape, the number of hits down to and including a place.
+    hits: uint8 (n_places, n_runs, n_samples), 1 if the sample has document and assessment.
+    n_hits_down_to: same shape, the number of hits down to and including a place.
     """
 
     def __init__(self, sampled: SampledTopic, min_grade: int) -> None:
@@ -435,8 +436,8 @@ def _r_precision(sampled: SampledTopic, min_grade: int, cutoff: None, condensed:
 
 
 def _bpref(sampled: SampledTopic, min_grade: int, cutoff: None, condensed: bool) -> Floats:
-    """Bpref: the sum of 1 - min(above, R) / min(R, N) over the relevant documents, computed as the
-    number found minus the sum of min(above, R) / min(R, N)."""
+    """Return Bpref, the sum of 1 - min(above, R) / min(R, N) over the relevant documents: their
+    number minus the sum of min(above, R) / min(R, N)."""
     relevant, n_relevant = sampled.select_hits(min_grade), sampled.n_assessed(min_grade)
     bound = np.minimum(n_relevant, sampled.n_assessed(0) - n_relevant)
     above = relevant.n_judged_down_to - relevant.n_hits_down_to

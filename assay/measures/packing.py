@@ -1,8 +1,8 @@
 """Join a run with qrels once: find the qrels row of each retrieved document.
 
-All that measures need of a run under qrels is the list of its judged documents with their ranks,
-which is far shorter than the run. It does not depend on the grades, so the same PackedRun serves
-any minimum relevant grade, any relabelling and any subset of the judgements.
+Measures need only the ranks of a run's judged documents, a list that is far shorter than the run.
+The list does not depend on grades, so one PackedRun serves any minimum relevant grade, any
+relabelling and any subset of the judgements.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class TopicDocumentPairs(NamedTuple):
 
 
 class PairIndex:
-    """Finds the qrels rows of arrays of (topic, document) pairs.
+    """Index from (topic, document) pairs to rows of the qrels.
 
     It is a hash table of 64-bit words: pairs are sorted by hash, and the first bits of the hash
     give the bucket. Results are compared byte by byte, so they are exact whatever the hash.

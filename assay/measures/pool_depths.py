@@ -27,7 +27,8 @@ NEVER = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class CutPool:
-    """The pool of one depth.
+    """The pool of the runs' first `depth` documents, with its cost and the scores under its
+    judgements.
 
     pairs: int64 (n_topics), its number of documents per topic of the qrels. judged: int64
     (n_topics), those with a grade. values: float64 (n_runs, n_topics, n_measures), scores under

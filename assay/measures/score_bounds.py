@@ -78,9 +78,10 @@ def compute_bounds(
 ) -> ScoreBounds:
     """Return the score bounds of each topic.
 
-    min_relevant: minimum relevant grade of measures that do not state one. highest: highest possible grade
-    of an unjudged document. Raises ValueError for measures without bounds (`no_bounds_reason`), and
-    if nDCG would need too many grade assignments of a topic's unjudged documents.
+    min_relevant: minimum relevant grade of measures that do not state one. highest: highest
+    possible grade of an unjudged document. Raises ValueError for measures without bounds
+    (`no_bounds_reason`), and if nDCG would need too many grade assignments of a topic's unjudged
+    documents.
     """
     if reason := no_bounds_reason(measure):
         raise ValueError(f"no score bounds of {measure}: {reason}")
@@ -232,9 +233,9 @@ GRADED_FORMULAS: dict[str, Callable[[Sequence[int], Sequence[int], Measure, int]
 
 
 class _PartlyJudgedRanking(NamedTuple):
-    """Ranks of relevant, unjudged and other documents down to the cutoff. n_relevant, n_others:
-    judged documents, retrieved or not. n_elsewhere: unjudged documents that only other runs have.
-    """
+    """Ranks of relevant, unjudged and other documents of a run's top ranks for one topic.
+    n_relevant, n_others: judged documents, retrieved or not. n_elsewhere: unjudged documents that
+    only other runs have."""
 
     relevant: list[int]
     unjudged: list[int]

@@ -12,9 +12,9 @@ from assay.measures.evaluation import Evaluation, Floats
 
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
-    """scores: float64 (n_runs, n_topics), without NaN. topics: sorted by ID, so that the order of
-    files does not change samples. n_left_out: topics of the qrels that do not count for all runs,
-    or were not requested."""
+    """Scores of several runs by one measure on common topics. scores: float64 (n_runs, n_topics),
+    without NaN. topics: sorted by ID, so that the order of files does not change samples.
+    n_left_out: topics of the qrels that do not count for all runs, or were not requested."""
 
     tags: list[str]
     topics: list[str]

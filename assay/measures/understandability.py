@@ -46,9 +46,9 @@ def align_facet(
 class FacetEvaluator:
     """Qrels and the aligned grades of a second facet, prepared for scoring runs.
 
-    facet: int32 (n_rows of qrels). persistence: of RBP. min_relevant: minimum relevant grade. threshold:
-    minimum grade of the facet that counts in uRBP. gains: gain of each grade of the facet from 0 in
-    uRBPgr; higher grades gain as the last one.
+    facet: int32 (n_rows of qrels). persistence: of RBP. min_relevant: minimum relevant grade.
+    threshold: minimum grade of the facet that counts in uRBP. gains: gain of each grade of the
+    facet from 0 in uRBPgr; higher grades gain as the last one.
     """
 
     def __init__(
@@ -71,8 +71,8 @@ class FacetEvaluator:
         )
 
     def evaluate(self, run: RunColumns) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return float64 (n_topics, 3), the measures in FACET_MEASURES, and bool (n_topics), whether
-        the run has the topic."""
+        """Return float64 (n_topics, 3), the measures in FACET_MEASURES, and bool (n_topics),
+        whether the run has the topic."""
         packed = pack_run(run, self.index)
         weights = (1 - self.persistence) * self.persistence ** (packed.rank - 1.0)
         gained = self.values[packed.row] * weights[:, None]
@@ -82,7 +82,7 @@ class FacetEvaluator:
 
 @dataclass(frozen=True)
 class FacetCorrelation:
-    """Correlation over the pairs with both grades. NaN if a facet does not vary."""
+    """Correlations of two facets over the pairs with both grades. NaN if a facet does not vary."""
 
     pairs: int
     pearson: float
@@ -91,7 +91,8 @@ class FacetCorrelation:
 
 
 def correlate_facets(grades: NDArray[np.int32], facet: NDArray[np.int32]) -> FacetCorrelation:
-    """grades, facet: int32 (n), negative for unjudged."""
+    """Return the correlations of two facets over the pairs with both grades. grades, facet: int32
+    (n), negative for unjudged."""
     from scipy import stats  # slow to import, and not needed by the scores
 
     both = (grades >= 0) & (facet >= 0)

@@ -45,7 +45,7 @@ class BatchGoal(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """A batch.
+    """A planned batch of pairs to judge.
 
     rows: int64 (n), the pool's rows in judging order. audit: bool (n), sampled at random. n_left:
     number of pairs not yet assigned to a batch when it was planned, the stratum of which the audit
@@ -61,8 +61,8 @@ class Batch:
 
 @dataclass(eq=False)
 class OrderedPool:
-    """A pool with the features of its pairs. Labels and flags are arrays in the order of the pool's
-    rows."""
+    """A prioritised pool, from which batches are planned. Arrays of labels and flags are in the
+    order of the pool's rows."""
 
     features: RankFeatures
     last_fit: RankModelFit | None = field(default=None)
@@ -83,12 +83,12 @@ class OrderedPool:
         audit: float = DEFAULT_AUDIT,
         goal: BatchGoal = BatchGoal.RELEVANT,
     ) -> Batch:
-        """Return the next `size` pairs (more in the first batch if there are more topics, fewer in
-        the last).
+        """Return the next batch of `size` pairs. The first batch is larger if there are more topics
+        than that, and the last may be smaller.
 
         labels: float64 (n_pairs), 1 relevant, 0 not, NaN without a label, also if the pair could
-        not be judged. assigned: bool (n_pairs), pairs of earlier batches. The same labels, stage and
-        seed give the same batch on every machine.
+        not be judged. assigned: bool (n_pairs), pairs of earlier batches. The same labels, stage
+        and seed give the same batch on every machine.
         """
         features = self.features
         own, assigned = labels[features.rows], assigned[features.rows]

@@ -102,7 +102,8 @@ def is_ranked(pool: PooledPairs) -> bool:
 
 
 def cut_run(run: RunColumns, depth: int, *, topics: Sequence[str] | None = None) -> RunTop:
-    """Copy the first `depth` documents of each topic in the run's order. topics: restrict to these."""
+    """Copy the first `depth` documents of each topic in the run's order. topics: restrict to
+    these."""
     if not 1 <= depth <= MAX_DEPTH:
         raise ValueError(f"depth {depth} must be between 1 and {MAX_DEPTH}")
     wanted = None if topics is None else set(topics)
@@ -192,8 +193,8 @@ def shrink_pool(
 
 
 class _Occurrences(NamedTuple):
-    """Occurrences of documents: one row per topic, document and run, or per pair of an existing
-    pool.
+    """Occurrences of documents in runs and pools: one row per topic, document and run, or per pair
+    of an existing pool.
 
     topic: int64 (n), index into the new pool's topics. words: uint64 (n, width / 8), the document's
     ID. rank: int64 (n), from 1, or 0 if unknown. run: int64 (n), index into the new pool's tags, or
@@ -340,8 +341,8 @@ def _copy_unranked(
     priority: NDArray[np.int64],
     everyone: NDArray[np.bool_],
 ) -> None:
-    """Copy values that do not follow from ranks into the arrays, in place: pairs for all
-    annotators, and the priority of pairs without a rank."""
+    """Copy from a pool, in place, the values that do not follow from ranks: which pairs all
+    annotators judge, and the priority of pairs without a rank."""
     if not pool.everyone.any() and (pool.best_rank > 0).all():
         return
     rows = {

@@ -13,9 +13,9 @@ from typing import Any
 
 
 class PoolKind(StrEnum):
-    """DEPTH: by rank, the best ranks of all runs first. ORDERED: in planned batches, most likely
-    relevant pairs first. SAMPLED: strata from which pairs are sampled in stages. GIVEN: pairs from
-    a file."""
+    """The kind of a pool, which determines the order of judging. DEPTH: by rank, the best ranks of
+    all runs first. ORDERED: in planned batches, most likely relevant pairs first. SAMPLED: pairs
+    sampled from strata, in stages. GIVEN: pairs from a file."""
 
     DEPTH = "depth"
     ORDERED = "ordered"

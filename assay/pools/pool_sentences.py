@@ -29,7 +29,8 @@ COST_NOTES = (
 
 
 def describe_half_judged_depth_pool(by_depth: dict[int, int]) -> list[str]:
-    """Describe a depth-k pool. by_depth: depth -> number of pairs in the pool of that depth."""
+    """Describe what can be concluded when half of a depth-k pool is judged. by_depth: depth ->
+    number of pairs in the pool of that depth."""
     half = max(by_depth.values(), default=0) / 2
     complete = max((depth for depth, n in by_depth.items() if n <= half), default=0)
     if complete:
@@ -43,8 +44,8 @@ def describe_half_judged_depth_pool(by_depth: dict[int, int]) -> list[str]:
 
 
 def describe_half_judged_prioritised_pool(*, pairs: int, batch: int, audit: float) -> list[str]:
-    """Describe a prioritised pool. pairs: in the pool. batch: pairs per batch. audit: share of each
-    batch sampled at random."""
+    """Describe what can be concluded when half of a prioritised pool is judged. pairs: in the pool.
+    batch: pairs per batch. audit: share of each batch sampled at random."""
     words = [
         "Finds about half more relevant documents for the same work: in tests, the first "
         "half of the judgements found 72% to 89% of the relevant documents, by rank 55% to "
@@ -66,8 +67,8 @@ def describe_half_judged_prioritised_pool(*, pairs: int, batch: int, audit: floa
 def describe_half_judged_sampled_pool(
     drawn: Sequence[int], *, pairs: int, topics: int
 ) -> list[str]:
-    """Describe a sampled pool. drawn: pairs sampled by the end of each stage. pairs: in the whole
-    pool."""
+    """Describe what can be concluded when half of a sampled pool is judged. drawn: pairs sampled by
+    the end of each stage. pairs: in the whole pool."""
     whole = [n for n in drawn if n <= drawn[-1] / 2]
     if not whole:
         stage = "the only stage" if len(drawn) == 1 else f"the first of {len(drawn)} stages"

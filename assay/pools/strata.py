@@ -57,7 +57,8 @@ class Strata:
 
 
 def make_rank_strata(pool: PooledPairs) -> Strata:
-    """Make one stratum per topic and window of best rank. An unknown best rank (0) counts as deep."""
+    """Make one stratum per topic and window of best rank. An unknown best rank (0) counts as
+    deep."""
     deep = np.where(pool.best_rank > 0, pool.best_rank, np.iinfo(np.int32).max)
     band = np.searchsorted(RANK_WINDOWS, deep, side="left")
     n = len(RANK_NAMES)
@@ -139,7 +140,7 @@ def _vote_window_index(votes: NDArray[np.float64]) -> NDArray[np.intp]:
 def _keep_filled_strata(
     code: NDArray[np.integer], names: Sequence[str], rates: NDArray[np.float64]
 ) -> Strata:
-    """Make strata, leaving out those without a pair. The others keep their order."""
+    """Return strata without those that contain no pair. The others keep their order."""
     sizes = np.bincount(code, minlength=len(names))
     kept = np.flatnonzero(sizes)
     number = np.zeros(len(names), np.int32)

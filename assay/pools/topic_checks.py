@@ -153,7 +153,8 @@ def _find_equal_topics(
 
 
 def _to_singular(word: str) -> str:
-    """Return the word without an English plural ending. Words of up to three letters are unchanged."""
+    """Return the word without an English plural ending. Words of up to three letters are
+    unchanged."""
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 4 and word.endswith(("sses", "shes", "ches", "xes", "zes")):
@@ -240,7 +241,8 @@ def _word_length(text: str, place: int) -> int:
 
 
 def _resolve_originals(removed: list[ProposedRemoval]) -> list[ProposedRemoval]:
-    """Return the removals with `same_as` followed to a topic that is kept."""
+    """Return the removals with `same_as` changed to the topic that is kept, if it named another
+    removed topic."""
     target = {r.topic: r.same_as for r in removed if r.same_as}
 
     def find_kept_topic(topic: str) -> str:

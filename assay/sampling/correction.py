@@ -63,8 +63,9 @@ class CorrectedEstimate:
 
 @dataclass(frozen=True, eq=False)
 class EstimationTargets:
-    """Targets and labels. weights: float64 (n_rows, n_targets), the a_i. labels: float64 (n_rows),
-    human labels, NaN if not judged. llm: float64 (n_rows), the LLM judge's labels."""
+    """Quantities to estimate from a sampled pool, each a weighted sum of labels, and the labels of
+    its pairs. weights: float64 (n_rows, n_targets), the a_i. labels: float64 (n_rows), human
+    labels, NaN if not judged. llm: float64 (n_rows), the LLM judge's labels."""
 
     sample: JudgedSample
     weights: Floats
@@ -194,9 +195,9 @@ def cross_fit_estimates(
 def _make_estimate(
     targets: EstimationTargets, predicted: Floats, own: Floats, lambdas: Floats
 ) -> CorrectedEstimate:
-    """Return the estimates from predicted labels. predicted: float64 (n_rows, n_targets), for all
-    pairs. own: float64 (n_judged, n_targets), the prediction that is subtracted for each judged
-    pair."""
+    """Return the difference estimates that result from predicted labels. predicted: float64
+    (n_rows, n_targets), for all pairs. own: float64 (n_judged, n_targets), the prediction that is
+    subtracted for each judged pair."""
     sample, rows = targets.sample, targets.judged
     residuals = targets.labels[rows, None] - own
     spread = targets.weights[rows] * residuals * targets.inverse_probabilities[:, None]

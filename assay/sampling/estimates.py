@@ -77,8 +77,9 @@ class JudgedSample:
 
     @property
     def ungraded_reason(self) -> str | None:
-        """Return why the grades are not a random sample: too many sampled pairs have none, or pairs
-        have one that were not sampled. None if they are, or if `drawn` is unknown."""
+        """Return why the grades are not a random sample: too many sampled pairs lack a grade, or
+        pairs that were not sampled have one. None if they are a random sample, or if `drawn` is
+        unknown."""
         n = int(self.n_judged.sum())
         if self.drawn is None or 0 <= self.drawn - n <= MAX_UNGRADED * self.drawn:
             return None
@@ -110,7 +111,7 @@ class JudgedSample:
 
     @cached_property
     def ideals(self) -> dict[tuple[str, int], Floats]:
-        """Cache of ideals by kind and depth, which all runs share."""
+        """Return the cache of ideal values by kind and depth, which all runs share."""
         return {}
 
     def ideal(self, kind: str, depth: int, formula: Callable[[Floats, int], Floats]) -> Floats:
@@ -260,8 +261,8 @@ def _count_above(
 def _extended_inferred_ap(
     packed: PackedRun, sample: JudgedSample, min_relevant: int, cutoff: None
 ) -> Floats:
-    """xinfAP (Yilmaz, Kanoulas and Aslam 2008): mean expected precision at the relevant documents,
-    with the pairs above each estimated by stratum."""
+    """Return xinfAP (Yilmaz, Kanoulas and Aslam 2008): the mean expected precision at the relevant
+    documents, with the pairs above each estimated by stratum."""
     above = _count_above(packed, sample, min_relevant, MAX_RANK)
     row, rank = packed.row[above.hit], packed.rank[above.hit]
     share = (above.relevant + EPSILON) / (above.judged + 3 * EPSILON)
@@ -277,8 +278,8 @@ def _extended_inferred_ap(
 def _expanded_ap(
     packed: PackedRun, sample: JudgedSample, min_relevant: int, cutoff: None
 ) -> Floats:
-    """HT-AP (after Aslam and Pavlu 2007): sums over pairs of relevant documents, each weighted by
-    the probability that both were sampled."""
+    """Return HT-AP (after Aslam and Pavlu 2007): sums over pairs of relevant documents, each
+    weighted by the probability that both were sampled."""
     above = _count_above(packed, sample, min_relevant, None)
     row, rank = packed.row[above.hit], packed.rank[above.hit]
     number, n_local = sample.local_strata
@@ -301,8 +302,8 @@ def _expanded_ap(
 def _inferred_ndcg(
     packed: PackedRun, sample: JudgedSample, min_relevant: int, cutoff: int | None
 ) -> Floats:
-    """infNDCG as in sample_eval: number of the run's pooled documents in a stratum times the mean
-    gain of those that are judged."""
+    """Return infNDCG as in sample_eval: each stratum counts with the number of the run's pooled
+    documents in it times the mean gain of those that are judged."""
     deepest = cutoff or MAX_RANK
     number, n_local = sample.local_strata
     near = packed.rank <= deepest

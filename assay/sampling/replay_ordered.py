@@ -42,8 +42,8 @@ GOALS = {"relevant": BatchGoal.RELEVANT, "equal": BatchGoal.EQUAL}
 
 @dataclass(frozen=True)
 class OrderedReplay:
-    """Settings of the replay. order: level, relevant or equal. budgets: shares of the pool,
-    ascending."""
+    """Settings for replaying a campaign over a prioritised pool. order: level, relevant or equal.
+    budgets: shares of the pool, ascending."""
 
     order: str
     budgets: Sequence[float]
@@ -54,10 +54,11 @@ class OrderedReplay:
 
 
 class InterimResult(NamedTuple):
-    """State at one budget. judged: number of pairs. recall: share of relevant pairs that were
-    assigned. tau, rmse: by measure, of the runs' means (unjudged as not relevant) compared with
-    those of the whole pool. upper_left: upper bound of the remaining relevant pairs from the audit
-    pairs of the last finished batch, NaN without any. left: their true number."""
+    """State of a replayed campaign when a budget is spent. judged: number of pairs. recall: share
+    of relevant pairs that were assigned. tau, rmse: by measure, of the runs' means (unjudged as not
+    relevant) compared with those of the whole pool. upper_left: upper bound of the remaining
+    relevant pairs from the audit pairs of the last finished batch, NaN without any. left: their
+    true number."""
 
     judged: int
     recall: float
@@ -68,8 +69,8 @@ class InterimResult(NamedTuple):
 
 
 class ReplayedBatch(NamedTuple):
-    """One batch. rows: int64 (n), in the order of service. audit: bool (n), audit pairs. n_left:
-    pairs not assigned before."""
+    """A batch of a replayed campaign. rows: int64 (n), in the order of service. audit: bool (n),
+    audit pairs. n_left: pairs not assigned before."""
 
     rows: NDArray[np.int64]
     audit: NDArray[np.bool_]
@@ -79,8 +80,8 @@ class ReplayedBatch(NamedTuple):
 def iterate_batches(
     judged_pool: JudgedPool, plan: OrderedReplay, seen: NDArray[np.int32], seed: int
 ) -> Iterator[ReplayedBatch]:
-    """Yield batches until the pool is judged. seen: int32 (n_pairs), annotators' label of each
-    pair, which influences the order once the pair is served."""
+    """Yield the batches in which a campaign judges the pool. seen: int32 (n_pairs), annotators'
+    label of each pair, which influences the order once the pair is served."""
     n = len(judged_pool)
     if plan.order == LEVEL_ORDER:
         for begin in range(0, n, plan.batch):
@@ -148,7 +149,8 @@ def replay_ordered(judged_pool: JudgedPool, plan: OrderedReplay, seed: int) -> l
 
 
 class ReplayedAudit(NamedTuple):
-    """Audit pairs of the last finished batch, as arguments of `estimate_remaining_relevant`."""
+    """Audit pairs of the last finished batch of a replay, as arguments of
+    `estimate_remaining_relevant`."""
 
     n_left: int
     relevant: int

@@ -59,8 +59,8 @@ VARIANCE_SHARE = 1 - math.sqrt(1 - SHARE_OF_SPREAD)
 
 @dataclass(frozen=True)
 class SampledReplay:
-    """Settings of the replay. budgets: shares of the pool, ascending. strata: rank or votes.
-    measures: estimates."""
+    """Settings for replaying a campaign over a sampled pool. budgets: shares of the pool,
+    ascending. strata: rank or votes. measures: estimates."""
 
     budgets: Sequence[float]
     strata: str
@@ -77,7 +77,8 @@ def corresponding_measures(measures: Sequence[Measure]) -> list[Measure]:
 
 @dataclass(frozen=True, eq=False)
 class ReplayDraw:
-    """Strata and shuffle of a pool. Each budget takes prefixes of the shuffle."""
+    """Strata and shuffle of a pool. Each budget of a replay samples longer prefixes of the
+    shuffle."""
 
     judged_pool: JudgedPool
     strata: Strata
@@ -251,7 +252,7 @@ def replay_until_stop(
         if budget < 1 and no_check_reason(n_judged, len(again), again.n_topics) is not None:
             continue
         comparisons, scale = _compare_best(again, sample, int(rng.integers(2**31)))
-        if result is None and comparisons and all(comparison.done for comparison in comparisons):
+        if result is None and comparisons and all(comparison.is_done for comparison in comparisons):
             result = (
                 n_judged / len(again),
                 _compare_with_truth(comparisons, scale, sure, place),
@@ -278,7 +279,8 @@ def replay_until_stop(
 
 
 class StopOutcome(NamedTuple):
-    """Counts of comparisons, as in `SampledStop`."""
+    """Numbers of significant and of finished comparisons when judging stops, with the meanings of
+    `SampledStop`."""
 
     significant_whole: int
     seen: int
@@ -289,8 +291,8 @@ class StopOutcome(NamedTuple):
 def evaluate_stop(
     comparisons: Sequence[SampledComparison], scale: float, judged_pool: JudgedPool
 ) -> StopOutcome:
-    """Check these comparisons against complete judging of the same topics. scale: mean ideal by
-    which their DCG is divided."""
+    """Return how the comparisons on which a stop is based agree with complete judging of the same
+    topics. scale: mean ideal by which their DCG is divided."""
     of_run = dict(zip(judged_pool.tags, judged_pool.packed, strict=True))
     significant, seen, narrowed = [], [], []
     for one in comparisons:

@@ -62,8 +62,9 @@ MAX_BEFORE_ADVICE = 0.9
 
 @dataclass(frozen=True, eq=False)
 class TopKMatrix:
-    """Top documents of the runs. discount: float64 sparse (n_runs, n_pairs), 1 / log2(rank + 1) of
-    the pairs in a run's top `cutoff`. topic: int64 (n_pairs)."""
+    """The runs' top documents as a sparse matrix, to compute nDCG for many labellings at once.
+    discount: float64 sparse (n_runs, n_pairs), 1 / log2(rank + 1) of the pairs in a run's top
+    `cutoff`. topic: int64 (n_pairs)."""
 
     discount: scipy.sparse.csr_matrix
     topic: Ints
@@ -78,7 +79,8 @@ class TopKMatrix:
         return (self.discount @ share) / self.n_topics
 
     def ideal(self, grades: Floats) -> Floats:
-        """Return float64 (n_topics, n), the ideal DCG of each topic over its best `cutoff` grades."""
+        """Return float64 (n_topics, n), the ideal DCG of each topic over its best `cutoff`
+        grades."""
         ideal = np.zeros((self.n_topics, grades.shape[1]))
         starts = np.concatenate(([0], np.cumsum(np.bincount(self.topic, minlength=self.n_topics))))
         gains = 1 / np.log2(np.arange(2, self.cutoff + 2))
@@ -273,9 +275,9 @@ class SampledComparison(NamedTuple):
         return self.why is None and self.topics == 0 and self.difference == 0
 
     @property
-    def done(self) -> bool:
-        """Return whether the upper bound of v_j / v_t is at most 0.35, or 1.96 √v_j is at most
-        0.02."""
+    def is_done(self) -> bool:
+        """Return whether more judging is not worthwhile: the upper bound of v_j / v_t is at most
+        0.35, or 1.96 √v_j is at most 0.02."""
         if self.why is not None or self.is_equal_so_far:
             return self.why is None and self.judging == 0
         return self.is_barely_narrowed or 1.96 * math.sqrt(self.judging) <= NEGLIGIBLE_DIFFERENCE
@@ -334,9 +336,10 @@ def compare_sampled_systems(
 def _remaining_variances(
     targets: EstimationTargets, weights: Floats, estimate: CorrectedEstimate
 ) -> tuple[Floats, list[str | None]]:
-    """Return v_j of each difference, and the reason if there is none. The difference of nearly
-    equal systems depends on few pairs, of which hardly any is judged. Then the spread of all
-    residuals of each stratum is used instead of theirs."""
+    """Return the variance v_j that judging the rest would remove from each difference, and the
+    reason if there is none. The difference of nearly equal systems depends on few pairs, of which
+    hardly any is judged. Then the spread of all residuals of each stratum is used instead of
+    theirs."""
     judging, why = estimate.variances.copy(), list(estimate.why)
     if targets.sample.ungraded_reason is not None or len(targets.judged) < MIN_JUDGED:
         return judging, why

@@ -129,11 +129,12 @@ def advise_sampled_pool(
         seed,
     )
     result["comparisons"] = [
-        comparison._asdict() | {"done": comparison.done, "words": describe_comparison(comparison)}
+        comparison._asdict()
+        | {"done": comparison.is_done, "words": describe_comparison(comparison)}
         for comparison in comparisons
     ]
     return result | {
-        "stop": bool(comparisons) and all(comparison.done for comparison in comparisons),
+        "stop": bool(comparisons) and all(comparison.is_done for comparison in comparisons),
         "words": describe_sampled_pool(comparisons),
     }
 

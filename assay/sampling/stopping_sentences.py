@@ -68,7 +68,7 @@ def describe_comparison(comparison: SampledComparison) -> str:
             "most a fifth (with 95% confidence)"
         )
         return f"{pair}: {narrows}. It would not add topics."
-    if comparison.done:
+    if comparison.is_done:
         moves = f"judging the rest would move this difference by at most {NEGLIGIBLE_DIFFERENCE} (with 95% confidence)"
         return f"{pair}: {moves}. A smaller difference may still become significant."
     return f"{pair}: judging the rest may narrow the confidence interval of this difference by more than a fifth."
@@ -78,7 +78,7 @@ def describe_sampled_pool(comparisons: Sequence[SampledComparison]) -> str:
     if not comparisons:
         return "There are fewer than two systems, so there is nothing to compare."
     n_unknown = sum(comparison.why is not None for comparison in comparisons)
-    n_open = sum(not comparison.done for comparison in comparisons) - n_unknown
+    n_open = sum(not comparison.is_done for comparison in comparisons) - n_unknown
     if not n_open and not n_unknown:
         return (
             "You may stop: judging the rest would hardly change the differences of the best "

@@ -79,7 +79,8 @@ class CampaignCommand(FileCommand):
     """Name of one argument with all runs, or one name per run."""
 
     def prepare_options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the options with the campaign's labels and runs instead of files. Raises BadInput."""
+        """Return the options with the campaign's labels and runs instead of files. Raises
+        BadInput."""
         if options["campaign"] is None:
             return options
         source = self.stored_campaigns()

@@ -135,7 +135,8 @@ def is_estimate(result: Values) -> bool:
 def interval_bounds(
     result: Values, name: str, tag: str, measure: str
 ) -> tuple[float | None, float | None]:
-    """Return the bounds of the confidence interval, (None, None) for a report of an older version."""
+    """Return the bounds of the confidence interval, (None, None) for a report of an older
+    version."""
     low, high = result.get("interval", {}).get(name, {}).get(tag, {}).get(measure, (None, None))
     return low, high
 
@@ -307,7 +308,8 @@ def result_charts(result: Values) -> list[Picture]:
 
 
 def axis_label(result: Values, measure: str) -> str:
-    """Return the label of the axis. It explains the lines, because printed charts have no caption."""
+    """Return the label of the axis. It explains the lines, because printed charts have no
+    caption."""
     return f"mean {measure}" + (
         ", 95% CI over topics" if "95% CI" in interval_caption(result, measure) else ""
     )

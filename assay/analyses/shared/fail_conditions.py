@@ -63,8 +63,8 @@ def resolve_baselines(
 
 
 def check_conditions(conditions: Sequence[FailCondition], result: Values) -> list[Values]:
-    """Return for each condition the runs that are significantly worse: condition, measure, baseline,
-    worse (run, difference, p).
+    """Return for each condition the runs that are significantly worse: condition, measure,
+    baseline, worse (run, difference, p).
 
     result: of `compare systems`, with tests of every run against the baselines. Raises BadInput for
     a condition that cannot be tested, because a build must not pass without a test.

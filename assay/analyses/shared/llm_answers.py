@@ -68,8 +68,8 @@ def read_llm_labels(path: str) -> dict[str, QrelsColumns]:
 
 
 def read_judge_metadata(path: str | None) -> dict[str, Mapping[str, Any]]:
-    """Read llm-judges.json of a release by name of the LLM judge. Raises BadInput for another kind of
-    file."""
+    """Read llm-judges.json of a release by name of the LLM judge. Raises BadInput for another kind
+    of file."""
     if path is None:
         return {}
     try:

@@ -141,7 +141,7 @@ def estimate_errors(
     converged = False
     for _ in range(rounds):
         before = posterior
-        posterior, errors, prior, value = model.round(before)
+        posterior, errors, prior, value = model.iterate(before)
         objective.append(value)
         if rule is StoppingRule.PENALISED:
             converged = float(np.abs(posterior - before).max()) < tolerance
@@ -159,24 +159,25 @@ def estimate_errors(
 
 
 class _PenalisedModel:
-    """votes: (n_pairs, n_annotators * n_grades), the number of times each annotator gave each
-    grade."""
+    """Dawid-Skene model with a pseudo-count in every cell of the confusion rows. votes: (n_pairs,
+    n_annotators * n_grades), the number of times each annotator gave each grade."""
 
     def __init__(self, votes: sparse.csr_array, n_grades: int) -> None:
         self.votes, self.by_column, self.n_grades = votes, votes.T.tocsr(), n_grades
 
     def log_errors(self, posterior: NDArray[np.float64]) -> NDArray[np.float64]:
-        """M-step. Return (n_annotators, n_grades given, n_grades true), log error rates."""
+        """Return log error rates, (n_annotators, n_grades given, n_grades true). This is the
+        M-step."""
         sums = (self.by_column @ posterior).reshape(
             -1, self.n_grades, posterior.shape[1]
         ) + PSEUDO_COUNT
         return np.log(sums / sums.sum(axis=1, keepdims=True))  # type: ignore[no-any-return]
 
-    def round(
+    def iterate(
         self, posterior: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]:
-        """M-step, then E-step. Return (posterior, log error rates, prior, their log-likelihood
-        including the prior)."""
+        """Run one M-step and E-step. Return (posterior, log error rates, prior, their
+        log-likelihood including the prior)."""
         prior, errors = _mean_posterior(posterior), self.log_errors(posterior)
         with np.errstate(divide="ignore"):  # classes that no longer have pairs
             joint = self.votes @ errors.reshape(-1, posterior.shape[1]) + np.log(prior)
@@ -191,6 +192,9 @@ class _PenalisedModel:
 
 
 class _CrowdKitModel(_PenalisedModel):
+    """Dawid-Skene model as in crowd-kit 1.4, for comparison. votes: (n_pairs, n_annotators *
+    n_grades)."""
+
     def __init__(self, votes: sparse.csr_array, n_grades: int) -> None:
         super().__init__(votes, n_grades)
         self.used = (np.asarray(votes.sum(axis=0)) > 0).reshape(-1, n_grades, 1)
@@ -202,10 +206,10 @@ class _CrowdKitModel(_PenalisedModel):
         with np.errstate(divide="ignore"):  # grades never given by an annotator, which are not used
             return np.log(sums / sums.sum(axis=1, keepdims=True))  # type: ignore[no-any-return]
 
-    def round(
+    def iterate(
         self, posterior: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], float]:
-        """E-step, then M-step and crowd-kit's objective per judgement."""
+        """Run one E-step and M-step, and compute crowd-kit's objective per judgement."""
         prior, errors = _mean_posterior(posterior), self.log_errors(posterior)
         _, likelihood = _normalise_rows(
             self.votes @ errors.reshape(-1, posterior.shape[1])
@@ -248,8 +252,8 @@ def _expand_posterior(
     pairs: NDArray[np.integer],
     grades: NDArray[np.integer],
 ) -> NDArray[np.float64]:
-    """Expand from the pairs and grades in use to all. Unused grades have probability 0, pairs
-    without judgements NaN."""
+    """Expand a posterior from the pairs and grades in use to all pairs and grades. Unused grades
+    have probability 0, pairs without judgements NaN."""
     result = np.full(shape, np.nan)
     result[pairs] = 0.0
     result[np.ix_(pairs, grades)] = posterior

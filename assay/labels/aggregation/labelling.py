@@ -1,4 +1,5 @@
-"""The result of an aggregation: the label of each pair, how it was decided, and counts to report."""
+"""The result of an aggregation: the label of each pair, how it was decided, and counts to
+report."""
 
 from __future__ import annotations
 
@@ -43,9 +44,9 @@ def most_probable_grade(posterior: NDArray[np.float64]) -> NDArray[np.int16]:
 
 
 class Iteration(NamedTuple):
-    """The end of an iterative method. rounds: number of iterations. converged: False if the maximum
-    number was reached. log_likelihood: of the grades including the prior, None if the method has
-    none."""
+    """How an iterative method of aggregation ended. rounds: number of iterations. converged: False
+    if the maximum number was reached. log_likelihood: of the grades including the prior, None if
+    the method has none."""
 
     rounds: int
     converged: bool

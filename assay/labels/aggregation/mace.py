@@ -134,7 +134,7 @@ def _m_step(
     n_annotators: int,
     n_grades: int,
 ) -> tuple[Floats, Floats]:
-    """M-step. Return (competent, guesses)."""
+    """Run the M-step. Return (competent, guesses)."""
     added = PSEUDO_COUNT / n_grades
     n_right = _sum_by_index(annotator, right, n_annotators) + added
     n_guessed = _sum_by_index(annotator, 1 - right, n_annotators) + added

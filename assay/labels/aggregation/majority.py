@@ -1,4 +1,5 @@
-"""Aggregation by majority with the lowest-grade rule (TripJudge, Althammer et al. 2022, section 3)."""
+"""Aggregation by majority with the lowest-grade rule (TripJudge, Althammer et al. 2022, section
+3)."""
 
 from __future__ import annotations
 
