@@ -40,8 +40,8 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "CACHE_GB",
             "20",
-            "size of the local cache of an object store in gigabytes. Files used within the last "
-            "hour stay even if the cache is full",
+            "maximum size of the local cache of an object store in gigabytes. Files used within "
+            "the last hour are kept even if the cache is full",
         ),
         Setting(
             "DATABASE_URL",
@@ -59,8 +59,8 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "QUERY_SECONDS",
             "0",
-            "maximum duration of one database statement in seconds, half of it for a lock. A "
-            "silent connection is dropped after about 20 seconds",
+            "maximum duration of a database statement in seconds; waiting for a lock may take half "
+            "of it. A connection that does not respond is closed after about 20 seconds",
             "`12` for the web server, otherwise `0` (no limit)",
         ),
     ),
@@ -68,13 +68,13 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "SECRET_KEY",
             "",
-            "key that signs sessions; the same for every web server",
+            "key that signs sessions; use the same key on every web server",
             "generated once into the data folder, mode 600",
         ),
         Setting(
             "ALLOWED_HOSTS",
             "127.0.0.1 localhost [::1]",
-            "space-separated host names under which pages are served",
+            "space-separated host names of the server",
         ),
         Setting(
             "TRUSTED_ORIGINS",
@@ -137,8 +137,8 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "JUDGEMENT_WAIT_SECONDS",
             "4",
-            "maximum seconds that a judgement waits behind the proxy before it is refused; half of "
-            "it for other API requests, three eighths for pages. See "
+            "maximum time in seconds that a judgement waits behind the proxy before it is refused. "
+            "The limit is half of this time for other API requests, and three eighths for pages. See "
             "[Overload](../how-to/operate.md#overload)",
         ),
         Setting("WORKER_PROCESSES", "2", "number of concurrent jobs of the worker"),
@@ -150,7 +150,7 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
         Setting(
             "JOB_IDLE_SECONDS",
             "7200",
-            "seconds without progress after which a job is ended; `0` for no limit",
+            "number of seconds without progress after which a job is stopped; `0` for no limit",
         ),
         Setting(
             "LLM_ENDPOINTS",
@@ -177,13 +177,13 @@ SECTIONS: dict[str, tuple[Setting, ...]] = {
             "call, with or without HTTPS",
             "none: webhooks call public addresses with HTTPS only",
         ),
-        Setting("NO_DEMO", "0", "`1` for no demo campaigns in an empty database"),
+        Setting("NO_DEMO", "0", "`1` to create no demo campaigns in an empty database"),
         Setting(
             "NO_EXAMPLE",
             "0",
-            "`1` for a demo without the finished campaign of simulated annotators",
+            "`1` to create the demo without the finished campaign of simulated annotators",
         ),
-        Setting("TIME_ZONE", "UTC", "time zone of people who have not chosen their own"),
+        Setting("TIME_ZONE", "UTC", "time zone of people who have not chosen a time zone"),
     ),
     "limits": (
         Setting("MAX_UPLOAD_MB", "4096", "maximum size of an upload in megabytes"),

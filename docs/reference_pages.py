@@ -86,11 +86,26 @@ def table(header: list[str], rows: list[list[nodes.Node]]) -> nodes.table:
     return nodes.table("", group)
 
 
+KINDS = {
+    "whole": "whole number",
+    "texts": "list of texts",
+    "files": "list of files",
+    "rows": "list of rows",
+    "numbers": "list of numbers",
+    "moment": "date and time",
+    "day": "date",
+    "flag": "true or false",
+}
+"""Kind of a key of campaign files -> its name on the page."""
+
+
 def kind_in_words(key: Any) -> str:
     """Kind, choices and bounds of a key of a campaign file."""
     bounds = [f"from {key.least:,.10g}"] if key.least else []
     bounds += [f"to {key.most:,.10g}"] if key.most is not None and key.most < 2**31 - 1 else []
-    return " ".join([" or ".join(key.choices) if key.choices else key.kind, *bounds])
+    return " ".join(
+        [" or ".join(key.choices) if key.choices else KINDS.get(key.kind, key.kind), *bounds]
+    )
 
 
 def keys_table(keys: Iterable[Any]) -> nodes.table:

@@ -54,6 +54,15 @@ def test_it_is_made_without_warnings_and_is_valid_openapi():
     validate_schema(openapi.document())
 
 
+def test_every_operation_says_what_it_does():
+    """Without a text of its own, an operation shows that of a base class, or nothing."""
+    texts = {
+        (path, method): operation.get("summary") or operation.get("description", "")
+        for path, method, operation in operations()
+    }
+    assert [key for key, text in texts.items() if not text or text.startswith("A view")] == []
+
+
 def test_every_operation_has_a_name_of_its_own_that_a_program_can_use():
     names = [operation["operationId"] for _, _, operation in operations()]
     assert len(names) == len(set(names)) > 50

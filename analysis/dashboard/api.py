@@ -115,6 +115,7 @@ class ProgressOfCampaign(APIView):
 
     @extend_schema(operation_id="campaigns_progress", responses=ProgressOfCampaignSerializer)
     def get(self, request: Request, slug: str) -> Response:
+        """Return the progress of the campaign."""
         now = compute_progress(get_managed_campaign(request, slug))
         ahead = asdict(now.forecast)
         moments = {

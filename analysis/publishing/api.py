@@ -126,6 +126,7 @@ class ExportList(APIView):
 
     @extend_schema(responses=ExportSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
+        """List the files that can be exported."""
         campaign = get_managed_campaign(request, slug)
         return Response(
             [
@@ -157,6 +158,7 @@ class ExportFile(APIView):
         },
     )
     def get(self, request: Request, slug: str, name: str) -> Any:
+        """Export a file."""
         campaign = get_managed_campaign(request, slug)
         export = exports.find_export(name)
         if export is None:
@@ -179,8 +181,6 @@ class ExportFile(APIView):
 
 
 class PaymentFile(APIView):
-    """Hours and judgements of each annotator, with names. Only managers may read it."""
-
     @extend_schema(
         operation_id="campaigns_payment_file",
         parameters=[
@@ -203,6 +203,7 @@ class PaymentFile(APIView):
         },
     )
     def get(self, request: Request, slug: str) -> Any:
+        """Return the hours and judgements of each annotator, with names. Only managers may read them."""
         campaign = get_managed_campaign(request, slug)
         try:
             rate = payment.PayRate.of(
@@ -282,6 +283,7 @@ class RecipeList(APIView):
 
     @extend_schema(responses=RecipeSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
+        """List the recipes of the campaign."""
         campaign = get_managed_campaign(request, slug)
         return Response(
             [serialize_recipe(recipe) for recipe in campaign.recipes.prefetch_related("releases")]
@@ -290,6 +292,7 @@ class RecipeList(APIView):
     @extend_schema(responses={201: RecipeSerializer})
     @make_idempotent
     def post(self, request: Request, slug: str) -> Response:
+        """Create a recipe."""
         campaign = get_managed_campaign(request, slug)
         body = RecipeSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -315,6 +318,7 @@ class RecipeDetail(APIView):
 
     @extend_schema(operation_id="campaigns_recipes_retrieve_one")
     def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Return a recipe."""
         return Response(
             serialize_recipe(get_row_or_404(get_managed_campaign(request, slug).recipes, pk=pk))
         )
@@ -331,7 +335,7 @@ class BuildRelease(APIView):
     )
     @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Create a job that builds a release. If the data are unchanged, its report names the
+        """Start the job that builds a release. If the data are unchanged, its report names the
         existing release. 409 if a label, a licence or an author is missing and anyway is false."""
         campaign = get_managed_campaign(request, slug)
         recipe = get_row_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
@@ -354,6 +358,7 @@ class ReleaseFileView(APIView):
         responses=zip_response("the release"),
     )
     def get(self, request: Request, slug: str, pk: int) -> Any:
+        """Download a release."""
         campaign = get_managed_campaign(request, slug)
         release = get_row_or_404(
             Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign

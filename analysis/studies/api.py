@@ -130,6 +130,7 @@ class StudyList(GenericAPIView):
 
     @extend_schema(responses=StudySerializer(many=True))
     def get(self, request: Request) -> Response:
+        """List the paper studies that the user can see."""
         page = self.paginate_queryset(visible_studies(request))
         return self.get_paginated_response(StudySerializer(page, many=True).data)
 
@@ -138,6 +139,7 @@ class StudyList(GenericAPIView):
     )
     @make_idempotent
     def post(self, request: Request) -> Response:
+        """Create a paper study."""
         asked = AskStudySerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         data = asked.validated_data
@@ -179,10 +181,12 @@ class StudyDetail(GenericAPIView):
     queryset = Report.objects.none()
 
     def get(self, request: Request, pk: int) -> Response:
+        """Return the progress of a paper study, and the parts that were left out."""
         return Response(StudySerializer(get_visible_study(request, pk)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
+        """Delete a paper study."""
         delete_report(get_visible_study(request, pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -195,6 +199,7 @@ class StudyZip(APIView):
         responses=zip_response("the folder of the study"),
     )
     def get(self, request: Request, pk: int) -> Any:
+        """Download the folder of a paper study."""
         row = get_visible_study(request, pk)
         name, file = stored_studies.open_for_download(row, get_person(request))
         return FileResponse(file, as_attachment=True, filename=name, content_type="application/zip")

@@ -149,6 +149,7 @@ class ReportList(GenericAPIView):
 
     @extend_schema(responses=ReportSerializer(many=True))
     def get(self, request: Request) -> Response:
+        """List the reports that the user can see."""
         page = self.paginate_queryset(visible_reports(request))
         return self.get_paginated_response(ReportSerializer(page, many=True).data)
 
@@ -157,6 +158,7 @@ class ReportList(GenericAPIView):
     )
     @make_idempotent
     def post(self, request: Request) -> Response:
+        """Create a report."""
         asked = AskSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         data = asked.validated_data
@@ -189,10 +191,12 @@ class ReportDetail(GenericAPIView):
     queryset = Report.objects.none()
 
     def get(self, request: Request, pk: int) -> Response:
+        """Return a report with its result."""
         return Response(OneReportSerializer(get_visible_report(request, pk)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
+        """Delete a report."""
         reports.delete_report(get_visible_report(request, pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -234,7 +238,7 @@ class CampaignSystems(APIView):
         responses={200: LeadersSerializer, **problem_responses(400, 404)},
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Return the newest answer. If it is out of date, the request starts a new computation."""
+        """Return the newest results of the systems. If they are out of date, the request starts a new computation."""
         campaign = get_managed_campaign(request, slug)
         try:
             measure = answers.get_measure(

@@ -162,6 +162,7 @@ class CampaignList(CampaignServiceView):
 
     @extend_schema(responses=shapes.CampaignSerializer(many=True))
     def get(self, request: Request) -> Response:
+        """List the campaigns that the user can see."""
         mine: QuerySet[Campaign] = Campaign.objects.select_related("collection", "pool").order_by(
             "-created_at", "-pk"
         )
@@ -176,8 +177,8 @@ class CampaignList(CampaignServiceView):
     )
     @make_idempotent
     def post(self, request: Request) -> Response:
-        """Create a campaign, and its collection if it is new, from a document. With dry_run,
-        answers 200 and creates nothing.
+        """Create a campaign, and its collection if it is new, from a campaign file.
+        With `dry_run`, the status is 200, and nothing is created.
 
         The body can also be TOML (Content-Type: application/toml).
         """
@@ -206,17 +207,17 @@ class CampaignDetail(CampaignServiceView):
     serializer_class = shapes.CampaignSerializer
 
     def get(self, request: Request, slug: str) -> Response:
+        """Return a campaign."""
         return Response(shapes.CampaignSerializer(get_managed_campaign(request, slug)).data)
 
 
 class CampaignDocument(CampaignServiceView):
-    """The campaign as a document."""
-
     serializer_class = shapes.DocumentSerializer
     parser_classes = [JsonBody, TomlParser]
 
     @extend_schema(operation_id="campaigns_document")
     def get(self, request: Request, slug: str) -> Response:
+        """Return the campaign file of the campaign."""
         return Response(
             omit_file_keys(
                 make_document(describe_all(get_managed_campaign(request, slug)), as_text=True)
@@ -229,7 +230,8 @@ class CampaignDocument(CampaignServiceView):
         responses=shapes.AppliedSerializer,
     )
     def put(self, request: Request, slug: str) -> Response:
-        """Update the campaign to match the document: rules, scale, guidelines, gold, people, state.
+        """Update the campaign to match the document: rules, scale, guidelines, gold, people
+        and state.
         Repeating the request changes nothing.
 
         The body can also be TOML (Content-Type: application/toml). `unnamed` lists existing objects

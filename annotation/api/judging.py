@@ -386,7 +386,7 @@ class ResumeSkippedPair(JudgingView):
         request=None, responses=judging_schema.ServedSerializer, operation_id="judging_resume"
     )
     def post(self, request: Request, slug: str, pair_id: int) -> Response:
-        """Resume a skipped pair. Returns a lease for it, in addition to the active ones."""
+        """Resume a skipped pair. Returns a lease for it, in addition to active leases."""
         annotator = self.annotator(request, slug)
         situation = get_situation(annotator)
         if not situation.may_claim:
@@ -453,6 +453,7 @@ class AcknowledgeGuideline(JudgingView):
         operation_id="judging_acknowledge",
     )
     def post(self, request: Request, slug: str) -> Response:
+        """Record that the annotator has read the newest guidelines."""
         annotator = self.annotator(request, slug)
         participation.acknowledge_guideline(annotator, self.data(request)["number"])
         return situation_response(get_situation(annotator))
@@ -463,6 +464,7 @@ class Consent(JudgingView):
         request=None, responses=judging_schema.SituationSerializer, operation_id="judging_consent"
     )
     def post(self, request: Request, slug: str) -> Response:
+        """Record that the annotator agrees to the consent text."""
         annotator = self.annotator(request, slug)
         participation.record_consent(annotator)
         return situation_response(get_situation(annotator))
@@ -492,6 +494,7 @@ class ReadMessage(JudgingView):
         operation_id="judging_message_read",
     )
     def post(self, request: Request, slug: str, message_id: int) -> Response:
+        """Record that the annotator has read a message."""
         annotator = self.annotator(request, slug)
         if not Message.objects.filter(pk=message_id, membership=annotator).exists():
             raise AnswerRefused("message_unknown", _("Message not found."), 404)
@@ -508,7 +511,7 @@ class GiveFeedback(JudgingView):
         operation_id="judging_feedback",
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Store the annotator's feedback. A new one replaces the previous one."""
+        """Store the annotator's feedback. New feedback replaces the previous feedback."""
         annotator = self.annotator(request, slug)
         data = self.data(request)
         participation.save_feedback(annotator, score=data["score"], text=data["text"])

@@ -107,6 +107,7 @@ class LlmJudgeList(APIView):
 
     @extend_schema(responses=LlmJudgeSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
+        """List the LLM judges of the campaign."""
         campaign = get_managed_campaign(request, slug)
         judges = selectors.get_judges(campaign)
         counts = selectors.count_answers_by_judge(campaign, judges)
@@ -150,6 +151,7 @@ class LlmJudgeDetail(APIView):
 
     @extend_schema(operation_id="campaigns_llm_judges_retrieve_one", responses=LlmJudgeSerializer)
     def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Return an LLM judge."""
         return Response(
             LlmJudgeSerializer(
                 serialize_judge(_get_judge(get_managed_campaign(request, slug), pk))
@@ -212,6 +214,7 @@ class LlmLabels(APIView):
         },
     )
     def get(self, request: Request, slug: str, pk: int) -> Any:
+        """Download the labels of an LLM judge."""
         campaign = get_managed_campaign(request, slug)
         judge = _get_judge(campaign, pk)
         record_event(

@@ -87,6 +87,7 @@ class WebhookList(WebhookView):
 
     @extend_schema(operation_id="campaigns_webhooks_list", responses=WebhookSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
+        """List the webhooks of the campaign."""
         campaign = get_managed_campaign(request, slug)
         return self.pages(campaign.webhooks.order_by("name"), WebhookSerializer)
 
@@ -108,6 +109,7 @@ class WebhookList(WebhookView):
 class WebhookDetail(WebhookView):
     @extend_schema(operation_id="campaigns_webhook")
     def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Return a webhook."""
         return Response(WebhookSerializer(self.webhook(slug, pk)).data)
 
     @extend_schema(operation_id="campaigns_webhook_change")
@@ -131,8 +133,8 @@ class RenewWebhookSecret(WebhookView):
         operation_id="campaigns_webhook_renew_secret", request=None, responses=SecretSerializer
     )
     def post(self, request: Request, slug: str, pk: int) -> Response:
-        """Replace the secret. The response contains the new one, which signs all messages from now
-        on."""
+        """Replace the secret. The response contains the new secret, which signs all messages from
+        now on."""
         webhook = webhooks.renew_secret(self.webhook(slug, pk), actor=get_person(request))
         return Response(SecretSerializer(webhook).data)
 
@@ -183,6 +185,7 @@ class WebhookMessageDetail(WebhookView):
 
     @extend_schema(operation_id="campaigns_webhook_message")
     def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Return a message of a webhook."""
         campaign = get_managed_campaign(request, slug)
         rows = WebhookMessage.objects.filter(webhook__campaign=campaign)
         return Response(WebhookMessageSerializer(get_row_or_404(rows, pk=pk)).data)

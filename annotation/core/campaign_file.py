@@ -43,16 +43,33 @@ GRADE = (
     Key("name", "text", "Name shown to annotators.", required=True),
     Key("explanation", "text", "When to give this grade.", default=""),
     Key("example", "text", "Examples, one per line.", default=""),
-    Key("shape", "text", "Sign shown with its colour.", choices=SHAPES, default="disc"),
+    Key(
+        "shape",
+        "text",
+        "Shape of the sign that is shown in the colour of the grade.",
+        choices=SHAPES,
+        default="disc",
+    ),
 )
 FURTHER_QUESTION = (
-    Key("key", "text", "Key in files, such as understandability.", required=True),
+    Key("key", "text", "Key of the question in files, such as understandability.", required=True),
     Key("title", "text", "Title shown to annotators.", required=True),
     Key("prompt", "text", "Question shown above the buttons.", required=True),
-    Key("scale", "rows", "Values, lowest first.", row=GRADE, identity=("value",), required=True),
+    Key(
+        "scale",
+        "rows",
+        "Values of the scale, lowest first.",
+        row=GRADE,
+        identity=("value",),
+        required=True,
+    ),
     Key("min_relevant", "whole", "Lowest value that counts as 1 in binary labels.", required=True),
     Key("required", "flag", "Whether an answer is required.", default=True),
-    Key("asked_from", "whole", "Lowest grade at which it is asked. If left out, always."),
+    Key(
+        "asked_from",
+        "whole",
+        "Lowest grade after which the question is asked. If left out, it is always asked.",
+    ),
 )
 GOLD = (
     Key("topic", "text", "Topic ID.", required=True),
@@ -77,7 +94,7 @@ GOLD_GRADES = (
     Key(
         "grade",
         "whole",
-        "Grade of the scale it counts as. If left out, its rows are ignored.",
+        "Corresponding grade of the scale. If left out, rows with the file grade are ignored.",
         least=0,
     ),
 )
@@ -98,7 +115,7 @@ PERSON = (
     Key(
         "pseudonym",
         "text",
-        "Pseudonym in exports. Default: the next free one.",
+        "Pseudonym in exports. Default: the next free pseudonym.",
         default="",
     ),
     Key(
@@ -111,7 +128,7 @@ PERSON = (
     Key("reason", "text", "Reason for a pause or exclusion.", default=""),
 )
 INVITATION = (
-    Key("name", "text", "Name of the invited person, if it is for one person.", default=""),
+    Key("name", "text", "Name of the invited person, if the link is for one person.", default=""),
     Key("email", "text", "Email address of the invited person.", default=""),
     Key(
         "role",
@@ -128,13 +145,13 @@ INVITATION = (
 INVITATIONS = Key(
     "invitations",
     "rows",
-    "Invitation links. Links that are not listed stay.",
+    "Invitation links. Unlisted links do not change.",
     row=INVITATION,
     identity=("name", "email", "role", "max_uses", "expires_at"),
 )
 
 WEBHOOK = (
-    Key("name", "text", "Name, unique within the campaign.", required=True),
+    Key("name", "text", "Name of the webhook, unique within the campaign.", required=True),
     Key(
         "url",
         "text",
@@ -160,7 +177,7 @@ WEBHOOK = (
 WEBHOOKS = Key(
     "webhooks",
     "rows",
-    "Webhooks, each with a new secret. Webhooks that are not listed stay.",
+    "Webhooks, each with a new secret. Unlisted webhooks do not change.",
     row=WEBHOOK,
     identity=("name",),
 )
@@ -183,9 +200,9 @@ PANEL = (
     *(
         Key(name, "text", help, default=PANEL_DEFAULTS[name])
         for name, help in (
-            ("return_address", "Address at the panel; CODE stands for the completion code."),
+            ("return_address", "Address at the panel; `CODE` is replaced by the completion code."),
             ("participant_parameter", "Parameter of the link with the participant's ID."),
-            ("submission_parameter", "Parameter with the submission's ID; empty if none."),
+            ("submission_parameter", "Parameter with the submission's ID; empty if there is none."),
         )
     ),
 )
@@ -241,12 +258,12 @@ SETTINGS = (
     _number_key(
         "grace_minutes",
         "whole",
-        "Minutes after the deadline in which earlier answers are accepted.",
+        "Minutes after the deadline in which answers given before it are accepted.",
     ),
     _number_key(
         "closing_hours",
         "whole",
-        "Hours before the deadline in which partly judged pairs come first.",
+        "Number of hours before the deadline in which partly judged pairs come first.",
     ),
     _number_key(
         "min_active_seconds",
@@ -292,7 +309,7 @@ SETTINGS = (
     Key(
         "show_near_duplicates",
         "flag",
-        "Offer a very similar document with the annotator's own grade of it.",
+        "Show the grade that the annotator gave to a very similar document.",
     ),
     _number_key("gold_every", "whole", "Average number of pairs per gold or calibration pair."),
     _number_key(
@@ -312,7 +329,7 @@ SETTINGS = (
         "text",
         "Code shown when the target is reached. Default for a new campaign: a random code.",
     ),
-    Key("completion_url", "text", "Address to which annotators are sent at the end."),
+    Key("completion_url", "text", "Address that annotators are sent to at the end."),
     _number_key(
         "qualification_pass",
         "number",
@@ -377,7 +394,7 @@ CAMPAIGN = (
     Key(
         "people",
         "rows",
-        "People with existing accounts. People who are not listed stay.",
+        "People with existing accounts. Unlisted people do not change.",
         row=PERSON,
         identity=("user", "pseudonym"),
     ),
@@ -386,7 +403,7 @@ CAMPAIGN = (
         "panel",
         "table",
         "Guests from Prolific or another panel. The table is complete: omitted keys get their "
-        "defaults. The webhook secret stays unchanged.",
+        "defaults. The webhook secret does not change.",
         row=PANEL,
     ),
     WEBHOOKS,

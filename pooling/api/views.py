@@ -9,7 +9,7 @@ from django.db.models import Q, QuerySet
 from django.http import StreamingHttpResponse
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiResponse, extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import status
 from rest_framework.exceptions import APIException
 from rest_framework.generics import GenericAPIView
@@ -90,11 +90,13 @@ class CollectionList(ServiceView):
 
     @extend_schema(responses=shapes.CollectionSerializer(many=True))
     def get(self, request: Request) -> Response:
+        """List the collections that the user can see."""
         return self.pages(permissions.visible_collections(request), shapes.CollectionSerializer)
 
     @extend_schema(responses={201: shapes.CollectionSerializer})
     @make_idempotent
     def post(self, request: Request) -> Response:
+        """Create a collection."""
         user = permissions.require_creator(request)
         made = collections.create_collection(user=user, **self.read(request).validated_data)
         location = {"Location": reverse("api-collection", args=[made.slug])}
@@ -107,9 +109,11 @@ class CollectionDetail(ServiceView):
     serializer_class = shapes.CollectionSerializer
 
     def get(self, request: Request, slug: str) -> Response:
+        """Return a collection."""
         return Response(shapes.CollectionSerializer(self.collection(slug)).data)
 
     def patch(self, request: Request, slug: str) -> Response:
+        """Change a collection."""
         collection = self.collection(slug)
         serializer = shapes.CollectionSerializer(collection, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
@@ -126,13 +130,12 @@ class CollectionDetail(ServiceView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
+        """Delete a collection."""
         collections.delete_collection(self.collection(slug))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class UploadList(ServiceView):
-    """Files that wait for a decision. A POST uploads a file and returns the job that reads it."""
-
     serializer_class = shapes.NewUploadSerializer
     parser_classes = [MultiPartParser, FormParser]
     queryset = Upload.objects.none()
@@ -146,6 +149,7 @@ class UploadList(ServiceView):
 
     @extend_schema(responses=shapes.UploadSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
+        """List the files that wait for a decision."""
         return self.pages(
             uploads.list_waiting_uploads(self.collection(slug)), shapes.UploadSerializer
         )
@@ -156,6 +160,7 @@ class UploadList(ServiceView):
     )
     @make_idempotent
     def post(self, request: Request, slug: str) -> Response:
+        """Upload a file, and start the job that reads it."""
         collection = self.collection(slug)
         body = self.read(request)
         file = body.validated_data["file"]
@@ -193,6 +198,7 @@ class UploadDetail(ServiceView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Delete a waiting file."""
         uploads.discard_upload(permissions.get_row_or_404(self.collection(slug).uploads, pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -205,10 +211,12 @@ class TopicList(ServiceView):
 
     @extend_schema(responses=shapes.TopicSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
+        """List the topics of the collection."""
         return self.pages(topic_selectors.get_topics(self.collection(slug)), shapes.TopicSerializer)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str) -> Response:
+        """Delete the topics of the collection."""
         topics.delete_topics(self.collection(slug))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -219,6 +227,7 @@ class TopicCheck(ServiceView):
     @extend_schema(responses={202: shapes.JobSerializer})
     @make_idempotent
     def post(self, request: Request, slug: str) -> Response:
+        """Start the job that checks topics."""
         collection = self.collection(slug)
         return self.accepted(
             topics.request_check(
@@ -232,6 +241,7 @@ class TopicDecisions(ServiceView):
 
     @extend_schema(responses=shapes.DecidedSerializer)
     def post(self, request: Request, slug: str) -> Response:
+        """Decide which topics are removed, kept or undecided."""
         collection = self.collection(slug)
         given = self.read(request).validated_data
         wanted = {
@@ -265,6 +275,7 @@ class RunList(ServiceView):
 
     @extend_schema(responses=shapes.RunSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
+        """List the runs of the collection."""
         return self.pages(self.collection(slug).runs.all(), shapes.RunSerializer)
 
 
@@ -272,11 +283,13 @@ class RunDetail(ServiceView):
     serializer_class = shapes.RunSerializer
 
     def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Return information about a run."""
         return Response(
             shapes.RunSerializer(permissions.get_row_or_404(self.collection(slug).runs, pk=pk)).data
         )
 
     def patch(self, request: Request, slug: str, pk: int) -> Response:
+        """Change a run."""
         run = permissions.get_row_or_404(self.collection(slug).runs, pk=pk)
         serializer = shapes.RunSerializer(run, data=request.data, partial=True)
         serializer.is_valid(raise_exception=True)
@@ -290,6 +303,7 @@ class RunDetail(ServiceView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Delete a run."""
         delete_run(permissions.get_row_or_404(self.collection(slug).runs, pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -302,6 +316,7 @@ class QrelsList(ServiceView):
 
     @extend_schema(responses=shapes.QrelsSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
+        """List the qrels of the collection."""
         return self.pages(self.collection(slug).qrels.all(), shapes.QrelsSerializer)
 
 
@@ -309,6 +324,7 @@ class QrelsDetail(ServiceView):
     serializer_class = shapes.QrelsSerializer
 
     def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Return information about qrels."""
         return Response(
             shapes.QrelsSerializer(
                 permissions.get_row_or_404(self.collection(slug).qrels, pk=pk)
@@ -317,6 +333,7 @@ class QrelsDetail(ServiceView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Delete qrels."""
         delete_qrels(permissions.get_row_or_404(self.collection(slug).qrels, pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -329,6 +346,7 @@ class DocumentFileList(ServiceView):
 
     @extend_schema(responses=shapes.DocumentFileSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
+        """List the document files of the collection."""
         return self.pages(self.collection(slug).document_files.all(), shapes.DocumentFileSerializer)
 
 
@@ -337,6 +355,7 @@ class DocumentFileDetail(ServiceView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Delete a document file."""
         delete_document_file(
             permissions.get_row_or_404(self.collection(slug).document_files, pk=pk)
         )
@@ -352,6 +371,7 @@ class PoolList(ServiceView):
 
     @extend_schema(responses=shapes.PoolSerializer(many=True))
     def get(self, request: Request, slug: str) -> Response:
+        """List the pools of the collection."""
         return self.pages(
             self.collection(slug).pools.prefetch_related("runs"), shapes.PoolSerializer
         )
@@ -359,6 +379,7 @@ class PoolList(ServiceView):
     @extend_schema(responses={202: shapes.JobSerializer})
     @make_idempotent
     def post(self, request: Request, slug: str) -> Response:
+        """Start the job that creates a pool."""
         collection = self.collection(slug)
         given = dict(self.read(request).validated_data)
         tags = given.pop("runs")
@@ -374,9 +395,13 @@ class PoolList(ServiceView):
         )
 
 
+@extend_schema_view(
+    post=extend_schema(
+        description="Start the job that previews a pool. Its report has pairs per depth, overlap "
+        "and unique contributions."
+    )
+)
 class PoolPreview(PoolList):
-    """Preview a pool. The job's report has pairs per depth, overlap and unique contributions."""
-
     http_method_names = ["post", "options"]
     ask = staticmethod(pool_preview.request_preview)
 
@@ -385,6 +410,7 @@ class PoolDetail(ServiceView):
     serializer_class = shapes.PoolSerializer
 
     def get(self, request: Request, slug: str, pk: int) -> Response:
+        """Return a pool."""
         return Response(
             shapes.PoolSerializer(
                 permissions.get_row_or_404(self.collection(slug).pools, pk=pk)
@@ -400,6 +426,7 @@ class PoolDetail(ServiceView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, slug: str, pk: int) -> Response:
+        """Delete a pool."""
         pools.delete_pool(permissions.get_row_or_404(self.collection(slug).pools, pk=pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -410,6 +437,7 @@ class ExtendPool(ServiceView):
     @extend_schema(responses={202: shapes.JobSerializer})
     @make_idempotent
     def post(self, request: Request, slug: str, pk: int) -> Response:
+        """Start the job that extends a pool by runs or depth."""
         pool = permissions.get_row_or_404(self.collection(slug).pools, pk=pk)
         given = self.read(request).validated_data
         runs = get_runs_by_tag(pool.collection, given["runs"])
@@ -451,8 +479,6 @@ class PlanBatch(ServiceView):
 
 
 class EntryList(ServiceView):
-    """The pool's pairs, best first."""
-
     serializer_class = shapes.EntrySerializer
     queryset = PoolEntry.objects.none()
     orders = ("position", "docno", "best_rank", "priority")
@@ -464,6 +490,7 @@ class EntryList(ServiceView):
 
     @extend_schema(responses=shapes.EntrySerializer(many=True))
     def get(self, request: Request, slug: str, pk: int) -> Response:
+        """List the pool's pairs, best first."""
         return self.pages(
             pool_selectors.get_entries(
                 permissions.get_row_or_404(self.collection(slug).pools, pk=pk)
@@ -485,6 +512,7 @@ class PoolTable(ServiceView):
         },
     )
     def get(self, request: Request, slug: str, pk: int) -> StreamingHttpResponse:
+        """Download the pool as a table."""
         pool = permissions.get_row_or_404(self.collection(slug).pools, pk=pk)
         return StreamingHttpResponse(
             pool_selectors.iterate_table(pool),
@@ -504,6 +532,7 @@ class JobList(ServiceView):
 
     @extend_schema(responses=shapes.JobSerializer(many=True))
     def get(self, request: Request) -> Response:
+        """List the jobs that the user can see."""
         my_jobs: QuerySet[Job] = (
             permissions.visible_jobs(request).select_related("collection").distinct()
         )
@@ -514,6 +543,7 @@ class JobDetail(ServiceView):
     serializer_class = shapes.JobSerializer
 
     def get(self, request: Request, pk: int) -> Response:
+        """Return a job."""
         return Response(shapes.JobSerializer(permissions.get_visible_job(request, pk)).data)
 
 
@@ -523,6 +553,7 @@ class CancelJob(ServiceView):
 
     @extend_schema(request=None, responses=shapes.JobSerializer)
     def post(self, request: Request, pk: int) -> Response:
+        """Cancel a job."""
         job = permissions.get_visible_job(request, pk)
         machinery.request_cancel(job)
         job.refresh_from_db()

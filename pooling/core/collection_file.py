@@ -9,9 +9,9 @@ RUN = (
     Key("tag", "text", "Tag of the run in the collection.", required=True),
     Key("file", "file", "File to import.", default=""),
     Key("group", "text", "Group that submitted the run.", default=""),
-    Key("description", "text", "Description.", default=""),
+    Key("description", "text", "Description of the run.", default=""),
     Key("submitted_on", "day", 'Submission date for leaderboards; "" for none.', none=""),
-    Key("baseline", "flag", "Whether it is a baseline of the organisers.", default=False),
+    Key("baseline", "flag", "Whether the run is a baseline of the organisers.", default=False),
     Key(
         "order",
         "text",
@@ -27,7 +27,7 @@ RUN = (
     ),
 )
 QRELS = (
-    Key("name", "text", "Name in the collection.", required=True),
+    Key("name", "text", "Name of the qrels in the collection.", required=True),
     Key("file", "file", "File to import.", default=""),
     Key(
         "kind",
@@ -43,8 +43,8 @@ REMOVED = (
 )
 COLLECTION = (
     Key("slug", "text", "Slug of the collection to change or create.", required=True),
-    Key("name", "text", "Name of the collection. Required for a new one."),
-    Key("description", "text", "Description."),
+    Key("name", "text", "Name of the collection. Required for a new collection."),
+    Key("description", "text", "Description of the collection."),
     Key(
         "n_documents",
         "whole",
@@ -58,15 +58,15 @@ COLLECTION = (
         "Format of document texts on the judging page.",
         choices=("plain", "markdown"),
     ),
-    Key("managers", "texts", "Usernames of managers. Managers who are not listed stay."),
+    Key("managers", "texts", "Usernames of managers. Unlisted managers do not change."),
     Key("topics", "files", "Topic files."),
     Key("documents", "files", "Document files."),
-    Key("runs", "rows", "Runs. Runs that are not listed stay.", row=RUN, identity=("tag",)),
-    Key("qrels", "rows", "Qrels. Qrels that are not listed stay.", row=QRELS, identity=("name",)),
+    Key("runs", "rows", "Runs. Unlisted runs do not change.", row=RUN, identity=("tag",)),
+    Key("qrels", "rows", "Qrels. Unlisted qrels do not change.", row=QRELS, identity=("name",)),
     Key(
         "topic_check",
         "text",
-        "Remove the topics that the topic check proposes at this level and that are undecided.",
+        "Remove undecided topics that the topic check proposes at this level.",
         choices=("exact", "punctuation", "suspect"),
     ),
     Key(
@@ -91,16 +91,16 @@ POOL = (
     Key(
         "depth",
         "whole",
-        "Depth of the pool. A greater depth extends it.",
+        "Depth of the pool. A greater depth extends the pool.",
         least=1,
         most=1000,
     ),
     Key(
         "runs",
         "texts",
-        "Tags of its runs. Default for a new pool: all runs. Additional runs extend it.",
+        "Tags of the pooled runs. Default for a new pool: all runs. Additional runs extend the pool.",
     ),
-    Key("seed", "whole", "Seed of its order and samples.", least=0),
+    Key("seed", "whole", "Seed of the order and of samples.", least=0),
     Key(
         "goal",
         "text",
@@ -111,7 +111,7 @@ POOL = (
     Key(
         "audit",
         "number",
-        "Share of each batch drawn at random as audit sample.",
+        "Share of each batch that is drawn at random as audit sample.",
         least=0,
         most=MAX_AUDIT,
     ),
@@ -124,9 +124,9 @@ POOL = (
     Key(
         "stages",
         "numbers",
-        "Shares of a sampled pool at the end of each stage. Additional stages are drawn.",
+        "Share of the pool that is sampled at the end of each stage. Additional shares draw further stages.",
     ),
-    Key("pairs", "file", "File that lists its pairs, instead of depth and runs."),
+    Key("pairs", "file", "File that lists the pairs of the pool, instead of depth and runs."),
 )
 FILE_KEYS = {"topics", "documents", "file", "pairs", "order", "lenient"}
 """Keys that describe how something is imported. They are not part of the current state."""
