@@ -51,16 +51,22 @@ def own_database(
 
 
 @contextmanager
-def filled_database(server: str) -> Iterator[str]:
-    """A new database of PostgreSQL with all tables, for other processes. -> its address"""
+def new_database(server: str) -> Iterator[str]:
+    """A new database of PostgreSQL without tables, for other processes. -> its address"""
     name = f"assay_test_{uuid.uuid4().hex[:12]}"
-    url = f"{server.rpartition('/')[0]}/{name}"
     _ask(server, f"CREATE DATABASE {name}")
     try:
-        fill_migrated(url)
-        yield url
+        yield f"{server.rpartition('/')[0]}/{name}"
     finally:
         _ask(server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@contextmanager
+def filled_database(server: str) -> Iterator[str]:
+    """A new database of PostgreSQL with all tables, for other processes. -> its address"""
+    with new_database(server) as url:
+        fill_migrated(url)
+        yield url
 
 
 def on_another_connection(deed: Callable[[], object]) -> None:

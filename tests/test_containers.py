@@ -9,15 +9,19 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
 
 from config.setting_list import SECTIONS
 from tests.conftest import absent
+from tests.databases import new_database
 from tests.documented import block
 from tests.installation import free_port
 
@@ -27,8 +31,22 @@ SETTINGS = {f"ASSAY_{one.name}" for section in SECTIONS.values() for one in sect
 
 
 @pytest.fixture(scope="module")
-def services() -> dict[str, Any]:
-    return yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))["services"]
+def compose() -> dict[str, Any]:
+    return yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def services(compose) -> dict[str, Any]:
+    return compose["services"]
+
+
+def environment_of(service: dict[str, Any]) -> dict[str, str]:
+    """The environment, with variables replaced as Compose does."""
+    given = {"ASSAY_HOST": "assay.example.org", "POSTGRES_PASSWORD": "secret"}
+    return {
+        name: re.sub(r"\$\{(\w+)(:\?[^}]*)?\}", lambda found: given[found[1]], value)
+        for name, value in service.get("environment", {}).items()
+    }
 
 
 def instructions() -> list[tuple[str, str]]:
@@ -74,6 +92,102 @@ def test_each_setting_is_one_that_the_program_has(services):
     }
     assert named
     assert named - SETTINGS == set()
+
+
+def test_compose_builds_the_image_from_the_repository(services):
+    """Compose resolves the context from the folder of its file, and the other path from there."""
+    built = [one["build"] for one in services.values() if "build" in one]
+    assert len(built) == 3
+    for build in built:
+        context = (FOLDER / build["context"]).resolve()
+        assert context == ROOT
+        assert (context / build["dockerfile"]).samefile(FOLDER / "Containerfile")
+
+
+def test_services_wait_for_what_they_need(compose, services):
+    """The rules of the Compose Specification that a wrong name or a missing check would break."""
+    for name, service in services.items():
+        assert set(service) <= {
+            *("build", "image", "command", "environment", "volumes", "ports", "restart"),
+            *("healthcheck", "depends_on", "stop_grace_period"),
+        }, name
+        for needed, condition in service.get("depends_on", {}).items():
+            other = services[needed]
+            if condition["condition"] == "service_healthy":
+                assert other["healthcheck"]["test"][0] == "CMD"
+            elif condition["condition"] == "service_completed_successfully":
+                assert other["restart"] == "on-failure", "otherwise it never completes"
+            else:
+                assert condition["condition"] == "service_started"
+        mounted = {volume.partition(":")[0] for volume in service.get("volumes", [])}
+        assert mounted <= set(compose["volumes"]), name
+    data = dict(word.split("=") for word in dict(instructions())["ENV"].split())["ASSAY_DATA_DIR"]
+    assert services["web"]["volumes"] == services["worker"]["volumes"] == [f"files:{data}"]
+
+
+def test_database_and_broker_are_those_of_the_file(services):
+    web, database = environment_of(services["web"]), environment_of(services["database"])
+    assert services["worker"]["environment"] == services["web"]["environment"]
+    address = urlsplit(web["ASSAY_DATABASE_URL"])
+    assert (address.username, address.password, address.path, address.hostname, address.port) == (
+        database["POSTGRES_USER"],
+        database["POSTGRES_PASSWORD"],
+        f"/{database['POSTGRES_DB']}",
+        "database",
+        5432,
+    )
+    assert urlsplit(web["ASSAY_BROKER_URL"]).hostname in services
+    assert {"database", "broker"} <= set(services)
+
+
+@pytest.mark.slow
+@pytest.mark.postgresql
+@pytest.mark.redis
+@pytest.mark.timeout(300)
+def test_the_commands_of_compose_start_with_its_settings(
+    services, postgresql_url, redis_url, tmp_path
+):
+    """Without an engine: the program's services in their order and with their environment. Only the
+    addresses of database, broker, data and port are others."""
+    [command] = [json.loads(rest) for word, rest in instructions() if word == "CMD"]
+    health = json.loads(dict(instructions())["HEALTHCHECK"].split("CMD ")[1])
+    port = str(free_port())
+    with new_database(postgresql_url) as database:
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("ASSAY_")},
+            **environment_of(services["web"]),
+            "ASSAY_NO_DEMO": "1",
+            "ASSAY_DATABASE_URL": database,
+            "ASSAY_BROKER_URL": redis_url,
+            "ASSAY_DATA_DIR": str(tmp_path),
+        }
+
+        def start(words: list[str]) -> subprocess.Popen[bytes]:
+            words = [word.replace("0.0.0.0:8000", f"127.0.0.1:{port}") for word in words]
+            return subprocess.Popen(words, cwd=ROOT, env=environment)
+
+        def is_healthy() -> bool:
+            words = [word.replace(":8000/", f":{port}/") for word in health]
+            return subprocess.run(words, cwd=ROOT, capture_output=True, check=False).returncode == 0
+
+        assert start(services["prepare"]["command"]).wait(240) == 0
+        started = [start(command), start(services["worker"]["command"])]
+        try:
+            end = time.monotonic() + 60
+            while not is_healthy():
+                assert time.monotonic() < end
+                time.sleep(0.5)
+            asked = urllib.request.Request(
+                f"http://127.0.0.1:{port}/sign-in",
+                headers={"Host": "assay.example.org", "X-Forwarded-Proto": "https"},
+            )
+            assert b"<title>Sign in" in urllib.request.urlopen(asked, timeout=60).read()
+            assert [process.poll() for process in started] == [None, None]
+        finally:
+            for process in started:
+                process.terminate()
+            for process in started:
+                process.wait(60)
 
 
 def test_only_this_machine_reaches_it_and_no_secret_is_in_the_files(services):
