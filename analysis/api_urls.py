@@ -49,6 +49,11 @@ urlpatterns = [
         name="api-recipe-build",
     ),
     path(
+        "campaigns/<slug:slug>/recipes/<int:pk>/missing",
+        publishing.MissingList.as_view(),
+        name="api-recipe-missing",
+    ),
+    path(
         "campaigns/<slug:slug>/releases/<int:pk>.zip",
         publishing.ReleaseFileView.as_view(),
         name="api-release",

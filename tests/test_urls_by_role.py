@@ -208,6 +208,7 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-recipes": ("get", API_CAMPAIGN),
     "api-recipe": ("get", API_CAMPAIGN),
     "api-recipe-build": ("post", "401 404 403 409 409"),
+    "api-recipe-missing": ("get", API_CAMPAIGN),
     "api-release": ("get", API_CAMPAIGN),
     # reports
     "analyses": ("get", SIGNED_IN),
@@ -597,7 +598,9 @@ def make_world(brought: Brought | None = None) -> World:
             ("study", "study-zip", "study-again", "study-delete", "api-study", "api-study-zip"),
             study.pk,
         ),
-        **dict.fromkeys(("campaign-recipe", "api-recipe", "api-recipe-build"), recipe.pk),
+        **dict.fromkeys(
+            ("campaign-recipe", "api-recipe", "api-recipe-build", "api-recipe-missing"), recipe.pk
+        ),
         **dict.fromkeys(("campaign-release", "api-release"), recipe.releases.get().pk),
         **dict.fromkeys(("run", "api-run"), runs[0].pk),
         **dict.fromkeys(("qrels-delete", "api-qrels"), collection.qrels.get().pk),

@@ -19,7 +19,11 @@ from analysis.judgements.labels import LabelChoices
 from analysis.models import Recipe, Release
 from analysis.publishing import exports, payment, recipes
 from analysis.publishing.forms import ChoicesForm, ExportOptionsForm
-from analysis.publishing.release.checks import IncompleteRelease
+from analysis.publishing.release.checks import (
+    IncompleteRelease,
+    find_missing,
+    read_campaign_facts,
+)
 from analysis.publishing.release.parts import OPTIONAL_CONTENT, ReleasePlan
 from annotation.api.campaigns import is_requested
 from annotation.api.refusals import to_api_exception
@@ -348,6 +352,25 @@ class BuildRelease(APIView):
         except CampaignError as error:
             raise to_api_exception(error) from None
         return accepted_response(job)
+
+
+class FindingSerializer(serializers.Serializer):
+    key = serializers.CharField(help_text="name of the item, such as authors or disputed")
+    required = serializers.BooleanField(help_text="whether a release without it needs anyway=true")
+    problem = serializers.CharField()
+    fix = serializers.CharField()
+
+
+class MissingList(APIView):
+    serializer_class = FindingSerializer
+
+    @extend_schema(operation_id="campaigns_recipes_missing", responses=FindingSerializer(many=True))
+    def get(self, request: Request, slug: str, pk: int) -> Response:
+        """List what readers of a release that is built now will miss, required items first."""
+        campaign = get_managed_campaign(request, slug)
+        recipe = get_row_or_404(campaign.recipes, pk=pk)
+        findings = find_missing(read_campaign_facts(campaign, recipes.make_release_plan(recipe)))
+        return Response([finding._asdict() for finding in findings])
 
 
 class ReleaseFileView(APIView):

@@ -136,6 +136,17 @@ def test_the_api_builds_an_incomplete_release_only_with_anyway(campaign):
     assert client.post(address + "?anyway=true").status_code == 202
 
 
+def test_the_api_lists_what_readers_miss_required_items_first(campaign):
+    client = manager_of(campaign)
+    recipe = Recipe.objects.create(campaign=campaign, name="public", choices={})
+    address = f"/api/v1/campaigns/{campaign.slug}/recipes/{recipe.pk}/missing"
+    missing = client.get(address).json()
+    assert missing[0].keys() == {"key", "required", "problem", "fix"}
+    assert {one["key"] for one in missing if one["required"]} >= {"authors", "license_judgements"}
+    flags = [one["required"] for one in missing]
+    assert flags == sorted(flags, reverse=True)
+
+
 def test_the_commands_refuse_and_list_an_incomplete_release(campaign, tmp_path, capsys):
     path = tmp_path / "release.zip"
     options = ("--campaign", campaign.slug, "--output", str(path))
