@@ -237,3 +237,26 @@ def test_a_page_that_cannot_be_given_is_refused_not_exchanged_for_another(admin_
         "malformed",
         [asked.partition("=")[0]],
     )
+
+
+def test_options_of_reports_and_studies_have_types():
+    schemas = openapi.document()["components"]["schemas"]
+    of_report = schemas["AskRequest"]["properties"]["options"]["properties"]
+    assert of_report["permutations"]["type"] == "integer"
+    assert of_report["correction"]["enum"] == ["none", "bonferroni", "holm", "max"]
+    assert (
+        of_report["correction"]["description"] == "for compare_runs, compare_systems, leaderboard"
+    )
+    assert "docids" not in of_report, "a list, which has a key of its own"
+    of_study = schemas["AskStudyRequest"]["properties"]["options"]["properties"]
+    assert of_study["min_tau"]["type"] == "number"
+    assert of_study["pooled"] == {
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "for comparison, leaderboard, sota, stability, tripjudge",
+    }
+    assert "runs" not in of_study, "files are uploaded or come from the collection"
+    assert schemas["Report"]["properties"]["inputs"]["items"] == {
+        "$ref": "#/components/schemas/InputFile"
+    }
+    assert "StudyParameters" in str(schemas["Study"]["properties"]["parameters"])

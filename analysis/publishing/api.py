@@ -356,7 +356,9 @@ class BuildRelease(APIView):
 
 class FindingSerializer(serializers.Serializer):
     key = serializers.CharField(help_text="name of the item, such as authors or disputed")
-    required = serializers.BooleanField(help_text="whether a release without it needs anyway=true")
+    is_required = serializers.BooleanField(
+        source="required", help_text="whether a release without it needs anyway=true"
+    )
     problem = serializers.CharField()
     fix = serializers.CharField()
 
@@ -370,7 +372,7 @@ class MissingList(APIView):
         campaign = get_managed_campaign(request, slug)
         recipe = get_row_or_404(campaign.recipes, pk=pk)
         findings = find_missing(read_campaign_facts(campaign, recipes.make_release_plan(recipe)))
-        return Response([finding._asdict() for finding in findings])
+        return Response(FindingSerializer(findings, many=True).data)
 
 
 class ReleaseFileView(APIView):

@@ -19,6 +19,8 @@ from analysis.studies import stored_studies
 from analysis.studies.inputs import StudyInputs, store_uploads
 from analysis.studies.papers import STUDY_NAMES, get_study
 from analysis.studies.selectors import get_visible_study, visible_studies
+from analysis.studies.settings import keys_by_name
+from analysis.systems.option_schema import make_options_schema
 from analysis.systems.reports import delete_report
 from annotation.permissions import get_managed_campaign
 from assay.formats.errors import FormatError
@@ -51,11 +53,29 @@ class StudyResultSerializer(serializers.Serializer):
     )
 
 
+class StudyParametersSerializer(serializers.Serializer):
+    """The request for a study. values: keys that are not files. uploads: paths of files by key."""
+
+    values = serializers.DictField(required=False)
+    uploads = serializers.DictField(
+        child=serializers.ListField(child=serializers.CharField()), required=False
+    )
+    runs = serializers.ListField(
+        child=serializers.IntegerField(),
+        allow_null=True,
+        required=False,
+        help_text="IDs; null for all runs of the collection",
+    )
+    qrels = serializers.ListField(child=serializers.CharField(), required=False)
+    clicks = serializers.ListField(child=serializers.CharField(), allow_null=True, required=False)
+
+
 class StudySerializer(serializers.ModelSerializer):
     name = serializers.SerializerMethodField(help_text="name of the study")
     collection: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     campaign: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True, allow_null=True)
     state = serializers.SerializerMethodField()
+    parameters = serializers.SerializerMethodField()
     result = serializers.SerializerMethodField(help_text="null until the study is done")
     warnings: Any = serializers.ListField(child=serializers.CharField(), read_only=True)
 
@@ -83,12 +103,32 @@ class StudySerializer(serializers.ModelSerializer):
     def get_name(self, row: Report) -> str:
         return row.kind.removeprefix(Report.STUDY)
 
+    @extend_schema_field(StudyParametersSerializer)
+    def get_parameters(self, row: Report) -> dict[str, Any]:
+        return row.parameters
+
     def get_state(self, row: Report) -> str:
         return "done" if row.finished_at else row.job.state if row.job else "unknown"
 
     @extend_schema_field(StudyResultSerializer(allow_null=True))
     def get_result(self, row: Report) -> dict[str, Any] | None:
         return row.result
+
+
+@extend_schema_field(
+    make_options_schema(
+        {
+            name: [
+                key
+                for key in keys_by_name(get_study(name)).values()
+                if key.kind not in ("file", "files", "named")
+            ]
+            for name in STUDY_NAMES
+        }
+    )
+)
+class StudyOptionsField(serializers.DictField):
+    """Keys of a study. check_values checks them."""
 
 
 class AskStudySerializer(StrictSerializer):
@@ -108,7 +148,7 @@ class AskStudySerializer(StrictSerializer):
     runs = serializers.ListField(child=serializers.IntegerField(), required=False)
     qrels = serializers.ListField(child=TextField(max_length=200), default=list)
     clicks = serializers.ListField(child=TextField(max_length=200), required=False)
-    options = serializers.DictField(default=dict)
+    options = StudyOptionsField(default=dict)
     files = serializers.DictField(
         child=serializers.DictField(child=TextField(trim_whitespace=False)), default=dict
     )

@@ -20,6 +20,7 @@ from analysis.models import Report
 from analysis.systems import answers, reports
 from analysis.systems.kinds import KINDS
 from analysis.systems.lists import read_lists
+from analysis.systems.option_schema import make_options_schema
 from analysis.systems.selectors import get_visible_report, ordered_result, visible_reports
 from analysis.systems.top_ups import create_top_up
 from annotation.permissions import can_create, get_managed_campaign
@@ -42,10 +43,34 @@ from pooling.platform.jobs import Refused
 TYPE_CHOICES = [(name, name) for name in sorted(KINDS)]
 
 
+class InputFileSerializer(serializers.Serializer):
+    path = serializers.CharField(help_text="path in the report's folder")
+    kind = serializers.CharField(help_text="run, qrels or file")
+    name = serializers.CharField()
+    origin = serializers.CharField(
+        help_text="run:ID, imported:ID, labels of a campaign or recipe, or list for an upload"
+    )
+    digest = serializers.CharField(help_text="SHA-256; empty until the report is computed")
+    rows = serializers.IntegerField(help_text="number of rows; 0 until the report is computed")
+
+
+class ReportParametersSerializer(serializers.Serializer):
+    """The request for a report, without the contents of lists."""
+
+    runs = serializers.ListField(child=serializers.IntegerField(), required=False)
+    qrels = serializers.ListField(child=serializers.CharField(), required=False)
+    options = serializers.DictField(required=False)
+    lists = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="paths of uploaded lists"
+    )
+
+
 class ReportSerializer(serializers.ModelSerializer):
     collection: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True)
     campaign: Any = serializers.SlugRelatedField(slug_field="slug", read_only=True, allow_null=True)
     state = serializers.SerializerMethodField()
+    parameters = serializers.SerializerMethodField()
+    inputs = serializers.SerializerMethodField()
 
     class Meta:
         model = Report
@@ -68,6 +93,14 @@ class ReportSerializer(serializers.ModelSerializer):
             "finished_at",
         )
 
+    @extend_schema_field(ReportParametersSerializer)
+    def get_parameters(self, report: Report) -> dict[str, Any]:
+        return report.parameters
+
+    @extend_schema_field(InputFileSerializer(many=True))
+    def get_inputs(self, report: Report) -> list[dict[str, Any]]:
+        return report.inputs
+
     def get_state(self, report: Report) -> str:
         return "done" if report.finished_at else report.job.state if report.job else "unknown"
 
@@ -88,6 +121,15 @@ class OneReportSerializer(ReportSerializer):
         return ordered_result(report)
 
 
+@extend_schema_field(
+    make_options_schema(
+        {name: [one for one in kind.fields if not one.uploaded] for name, kind in KINDS.items()}
+    )
+)
+class ReportOptionsField(serializers.DictField):
+    """Options of a report. request_report checks their values."""
+
+
 class AskSerializer(StrictSerializer):
     """A request for a report.
 
@@ -102,7 +144,7 @@ class AskSerializer(StrictSerializer):
     kind = serializers.ChoiceField(choices=TYPE_CHOICES)
     runs = serializers.ListField(child=serializers.IntegerField(), default=list)
     qrels = serializers.ListField(child=TextField(max_length=200), default=list)
-    options = serializers.DictField(default=dict)
+    options = ReportOptionsField(default=dict)
     lists = serializers.DictField(child=TextField(trim_whitespace=False), default=dict)
     seed = serializers.IntegerField(min_value=0, max_value=2**62, default=0)
     campaign = SlugTextField(required=False)

@@ -141,9 +141,12 @@ def test_the_api_lists_what_readers_miss_required_items_first(campaign):
     recipe = Recipe.objects.create(campaign=campaign, name="public", choices={})
     address = f"/api/v1/campaigns/{campaign.slug}/recipes/{recipe.pk}/missing"
     missing = client.get(address).json()
-    assert missing[0].keys() == {"key", "required", "problem", "fix"}
-    assert {one["key"] for one in missing if one["required"]} >= {"authors", "license_judgements"}
-    flags = [one["required"] for one in missing]
+    assert missing[0].keys() == {"key", "is_required", "problem", "fix"}
+    assert {one["key"] for one in missing if one["is_required"]} >= {
+        "authors",
+        "license_judgements",
+    }
+    flags = [one["is_required"] for one in missing]
     assert flags == sorted(flags, reverse=True)
 
 
