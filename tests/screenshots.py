@@ -32,6 +32,8 @@ FROM_EXAMPLE = {
     "people": EXAMPLE + "people/",
     "agreement": EXAMPLE + "agreement/",
     "results": EXAMPLE + "systems/",
+    "export": EXAMPLE + "export/",
+    "new-campaign": "/campaigns/new?collection=1&pool=1",
 }
 """Pictures of the documentation that are taken as the manager on the first start, before there are
 other campaigns: name -> address. The judging page is taken with the other pages."""
