@@ -36,6 +36,10 @@ DECIMALS = 12
 MAX_EXACT_TOPICS = 200
 """Maximum number of nonzero differences for which the signed-rank test is exact."""
 
+MAX_COUNTED_TOPICS = 40
+"""Maximum number of nonzero differences for which sign changes are counted in whole numbers. With
+more, floating-point numbers are faster."""
+
 MIN_VERDICT_TOPICS = 6
 """Minimum topics for a verdict. With five, the smallest p of an exact test is 2 / 2^5, above 0.05.
 """
@@ -165,10 +169,31 @@ def exact_signed_rank(differences: Floats) -> Floats:
     fewer = np.minimum(positive, doubled.sum(axis=-1) - positive)
     places = fewer // np.gcd.reduce(doubled, axis=-1)
     tails = [
-        signed_rank_cdf(ranks[zero:].tobytes())[place]
+        signed_rank_tail(ranks[zero:], place)
         for ranks, zero, place in zip(doubled, zeros.tolist(), places.tolist(), strict=True)
     ]
     return np.minimum(1.0, 2 * np.array(tails))
+
+
+def signed_rank_tail(doubled: NDArray[np.int64], place: int) -> float:
+    """Return P(the positive ranks sum to at most `place` units), see `signed_rank_cdf`."""
+    n = len(doubled)
+    if n > MAX_COUNTED_TOPICS:
+        return float(signed_rank_cdf(doubled.tobytes())[place])
+    bits = n + 1
+    counts = count_sign_changes(doubled.tobytes()) & ((1 << bits * (place + 1)) - 1)
+    return (counts % ((1 << bits) - 1)) / (1 << n)  # the remainder is the sum of the digits
+
+
+@lru_cache(maxsize=1024)
+def count_sign_changes(doubled: bytes) -> int:
+    """Return the numbers of sign changes by sum of the positive ranks, as the digits of one number
+    with a bit more per digit than there are ranks. Adding a rank is then one shift."""
+    ranks = np.frombuffer(doubled, np.int64)
+    counts = 1
+    for step in (ranks // np.gcd.reduce(ranks)).tolist():
+        counts += counts << (len(ranks) + 1) * step
+    return counts
 
 
 @lru_cache(maxsize=1024)

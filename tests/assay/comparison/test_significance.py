@@ -65,7 +65,7 @@ def test_signed_rank_is_exact_up_to_200_differences_and_scipys_approximation_bey
     assert significance.signed_rank_test(b - a) == pytest.approx(expected, abs=1e-10)
 
 
-@pytest.mark.parametrize("n", [4, 9, 25, 60])
+@pytest.mark.parametrize("n", [4, 9, 25, 40, 41, 60])
 def test_without_ties_the_exact_signed_rank_test_is_that_of_scipy(n):
     differences = np.random.default_rng(n).normal(0.3, 1, n)
     assert significance.signed_rank_test(differences) == pytest.approx(
@@ -73,7 +73,9 @@ def test_without_ties_the_exact_signed_rank_test_is_that_of_scipy(n):
     )
 
 
-def test_with_ties_the_exact_signed_rank_test_is_that_of_all_signs():
+@pytest.mark.parametrize("most_counted", [0, 40])
+def test_with_ties_the_exact_signed_rank_test_is_that_of_all_signs(monkeypatch, most_counted):
+    monkeypatch.setattr(significance, "MAX_COUNTED_TOPICS", most_counted)
     differences = np.array([0.5, -0.5, 0.25, 0.25, -0.25, 1, 1, 0.5, 0.75, 0, 0])
     every_sign = scipy.stats.PermutationMethod(n_resamples=np.inf)
     expected = scipy.stats.wilcoxon(differences[differences != 0], method=every_sign).pvalue
