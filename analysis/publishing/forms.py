@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from analysis.judgements.labels import ALL_JUDGES, LabelChoices
@@ -76,7 +77,7 @@ class ChoicesForm(forms.Form):
     )
     judges = forms.MultipleChoiceField(
         label=_("Annotator types"),
-        choices=[(kind.value, JUDGES[kind].capitalize()) for kind in AnnotatorType],
+        choices=[(kind.value, capfirst(JUDGES[kind])) for kind in AnnotatorType],
         required=False,
         widget=forms.CheckboxSelectMultiple,
         help_text=_(

@@ -17,7 +17,7 @@ from analysis.judgements.labels import (
 from analysis.judgements.live import get_snapshot
 from analysis.judgements.rows import read_counted_table
 from analysis.publishing.exports import EXPORTS, ExportOptions, prepare_export
-from analysis.publishing.forms import RecipeForm
+from analysis.publishing.forms import ChoicesForm, RecipeForm
 from analysis.publishing.recipes import make_release_plan, save_recipe
 from analysis.systems.inputs import campaign_qrels_path, list_campaign_references
 from annotation.models import Campaign
@@ -53,6 +53,14 @@ def campaign() -> Campaign:
         )
     Campaign.objects.filter(pk=made.pk).update(annotator_type="simulated")
     return Campaign.objects.get(pk=made.pk)
+
+
+def test_the_form_names_the_annotator_types() -> None:
+    assert [label for _, label in ChoicesForm.base_fields["judges"].choices] == [
+        "People",
+        "Simulated annotators",
+        "LLM judges",
+    ]
 
 
 def grades(campaign: Campaign, *judges: str) -> list[int]:
