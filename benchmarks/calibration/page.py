@@ -184,14 +184,15 @@ falling pace.
 
 ## The flag "agreement may be chance"
 
-The table shows the share of campaigns in which a careful annotator has this flag. The last column shows the share in which an annotator who grades at
-random and makes 28% of the judgements has it. The number of campaigns is a quarter of the number of trials. Each pair has two judgements.
+The table shows the share of campaigns in which a careful annotator has this flag. In the last two columns, one annotator grades at random and makes
+28% of the judgements. The last column shows the share of campaigns in which this annotator has the flag. The number of campaigns is a quarter of the
+number of trials. Each pair has two judgements.
 
 - *assigned*: every annotator judges pairs of every topic (evenly), or a third of the annotators makes most judgements of each topic (by topic)
-- *kappa*: mean of the annotators with the label of the others, with equal care
+- *kappa*: mean kappa of the annotators with the others' label, with equal care
 - *equal care*: all annotators are equally careful
-- *differing care*: their error variances differ by up to 20%, and each annotator judges all pairs of a topic too strictly or too leniently by a random
-  amount (standard deviation .5). The last two columns use these annotators.
+- *differing care*: error variances of annotators differ by up to 20%. In addition, each annotator judges all pairs of a topic too strictly or too
+  leniently by a random amount (standard deviation .5). The last two columns use these annotators
 
 {accused}
 
