@@ -75,8 +75,8 @@ class ReleaseDataset(Dataset):  # type: ignore[misc]
             raise ValueError(f"unknown variant {variant!r} of qrels, expected 'graded' or 'binary'")
         if self._read_pool_kind() == "sampled":
             raise ValueError(
-                f"{self.path}: the pool was sampled, so measures would take unsampled documents as "
-                "not relevant; estimate them with `assay evaluate --sampled` and prels.txt"
+                f"{self.path}: the pool was sampled, so measures would count unsampled "
+                "documents as not relevant; estimate them with `assay evaluate --sampled` and prels.txt"
             )
         name = QRELS_OF_VARIANT[variant]
         with self._open(name) as file:

@@ -172,4 +172,6 @@ def _compare_tables(model: type[Model]) -> None:
     )
     for one, other in zip_longest(old, new):
         if one != other:
-            raise MoveError(f"{model._meta.db_table}: {one} became {other}; nothing was moved")
+            raise MoveError(
+                f"{model._meta.db_table}: the copy {other} differs from the original {one}; nothing was moved"
+            )

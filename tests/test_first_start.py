@@ -208,7 +208,8 @@ def test_up_serves_from_any_folder_and_a_second_one_on_the_same_data_is_refused(
         )
         assert second.returncode == 1
         assert (
-            f"Assay is already running on the folder {tmp_path / 'data'} (process " in second.stderr
+            f"Assay is already running with the data folder {tmp_path / 'data'} (process "
+            in second.stderr
         )
     assert "starting it again" not in assay.log.read_text()
 

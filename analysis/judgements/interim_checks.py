@@ -321,4 +321,4 @@ def audited(campaign: Campaign, made: Labels) -> AuditedPairs:
             confidence=1 - 0.05 / N_INTERIM_CHECKS,
         )
         return AuditedPairs(batch, len(known), left, sum(relevant.values()))
-    raise NoAudit("no batch has all its audit pairs judged yet")
+    raise NoAudit("every batch still has audit pairs without a judgement")

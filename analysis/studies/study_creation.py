@@ -122,11 +122,10 @@ def fits_page(figure: Figure, inches: float) -> bool:
 def warn_if_too_high(figure: Figure, bench: StudyContext) -> None:
     try:
         if not fits_page(figure, TEXT_INCHES):
-            bench.warn(f"The figure {figure.key} is higher than {MAX_INCHES:g} inches.")
+            bench.warn(f"The figure {figure.key} is taller than {MAX_INCHES:g} inches.")
         if not fits_page(figure, COLUMN_INCHES):
             bench.warn(
-                f"The figure {figure.key} would be higher than {MAX_INCHES:g} inches in one column, "
-                f"so it has no file for one."
+                f"The figure {figure.key} would be taller than {MAX_INCHES:g} inches at the width of one column, so no file of this width was written."
             )
     except EmptyFigure:
         return

@@ -104,7 +104,7 @@ class AppliedSerializer(serializers.Serializer):
     changes = ChangeSerializer(many=True)
     unnamed = serializers.ListField(
         child=serializers.CharField(),
-        help_text="descriptions of existing objects that the document does not list and that stay",
+        help_text="descriptions of existing objects that the document does not list; they are kept",
     )
     warnings = serializers.ListField(
         child=serializers.CharField(),

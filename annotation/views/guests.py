@@ -147,7 +147,7 @@ def receive_event(request: HttpRequest, token: str) -> HttpResponseBase:
     event_id = headers.get("X-Event-ID", "")
     try:
         if not 0 < len(event_id) <= MAX_ID_LENGTH:
-            raise ValueError("X-Event-ID must have from 1 to 100 characters")
+            raise ValueError("X-Event-ID must have 1 to 100 characters")
         event = parse_event(request.body)
     except ValueError:
         return HttpResponse("The event is malformed.", status=400, content_type="text/plain")

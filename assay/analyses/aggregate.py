@@ -53,7 +53,7 @@ class Options(JudgementOptions):
     labels: str = option(
         "graded",
         "Grades of the labels",
-        help="grades of the labels",
+        help="type of labels: all grades of the scale, or binary",
         choices=(
             ("graded", "all grades"),
             ("binary", "relevant or not, from the minimum relevant grade"),
@@ -89,9 +89,7 @@ def compute(
     chosen = labels[options.labels]
     if not chosen.n_labelled:
         warn(
-            "no pair has a label: none has "
-            f"{format_count(options.min_judgements, 'counted judgement')}. Lower "
-            "--min-judgements"
+            "no pair has the required {format_count(options.min_judgements, 'counted judgement')}, so there are no labels; lower --min-judgements"
         )
     for name, aggregation in labels.items():
         if aggregation.ended is not None and not aggregation.ended.converged:

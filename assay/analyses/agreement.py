@@ -53,7 +53,7 @@ class Options(JudgementOptions):
     min_common: int = option(
         10,
         "Common pairs",
-        help="minimum common pairs for the kappa of two annotators",
+        help="minimum number of pairs that two annotators must share for a kappa",
         least=1,
     )
 

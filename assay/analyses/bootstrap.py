@@ -157,7 +157,7 @@ def refuse_names(names: Sequence[str]) -> None:
         raise BadInput(f"two conditions are called {twice[0]}; rename one")
     if taken := [name for name in names if name in RESERVED_NAMES]:
         raise BadInput(
-            f"condition name {taken[0]} is reserved for a part of the output, expected another name"
+            f"the condition name {taken[0]} is reserved for a part of the output; choose another name"
         )
 
 
@@ -183,7 +183,7 @@ def score_tables(
     for one in conditions:
         scored[one.name] = make_score_table(evaluations[one.name], only=one.topics)
         if not scored[one.name].topics:
-            raise BadInput(f"condition {one.name}: no topic counts for all runs")
+            raise BadInput(f"condition {one.name}: no topic has scores for all runs")
     return scored
 
 
@@ -274,9 +274,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         }
         table = read_label_table(self, given) if is_noise_requested(given) else None
         if table is not None and qrels not in judged:
-            raise BadInput(
-                f"the judgements belong to {qrels}, but no condition ranks with these qrels"
-            )
+            raise BadInput(f"the judgements belong to {qrels}, but no condition uses these qrels")
         return plan(
             [
                 Condition(

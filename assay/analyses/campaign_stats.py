@@ -130,6 +130,6 @@ def read_pool_ranks(path: str) -> list[tuple[str, str, int]]:
     pairs = [(pair.topic, pair.document, pair.best_rank) for pair in read_pool(path)]
     if any(rank < 1 for _, _, rank in pairs):
         raise BadInput(
-            f"{path}: pairs without a best rank, expected a pool file with the column best_rank"
+            f"{path}: some pairs have no best rank, expected a pool file with the column best_rank"
         )
     return pairs

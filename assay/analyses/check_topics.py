@@ -27,7 +27,7 @@ class Options(CheckedOptions):
     match: str = option(
         str(MatchLevel.EXACT),
         "Duplicates",
-        help="similarity of duplicates",
+        help="rule for duplicates: how similar their texts are",
         choices=(
             (str(MatchLevel.EXACT), "equal except for case and spaces"),
             (str(MatchLevel.PUNCTUATION), "equal except for punctuation"),

@@ -92,7 +92,7 @@ def compute(
         why = invalid_correction_reason(known) or missing
         if (grades >= 0).sum() == 0:
             raise BadInput(
-                f"{name}: none of its labels is for a pair of the pool; check the IDs of topics and documents"
+                f"{name}: none of its labels is for a pair of the pool; check the topic and document IDs"
             )
         if missing and not partial:
             raise BadInput(missing)

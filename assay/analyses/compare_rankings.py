@@ -71,7 +71,7 @@ def compute(
     """
     if len(qrels) < 2:
         raise BadInput(
-            "a comparison of rankings needs at least two qrels: give --qrels NAME=FILE twice or more"
+            "a comparison of rankings needs at least two qrels; give --qrels NAME=FILE at least twice"
         )
     evaluations = evaluate_runs(runs, qrels, options.measures, options, warn=warn, part=part)
     rankings = {

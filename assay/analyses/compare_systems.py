@@ -490,7 +490,6 @@ class Command(CampaignCommand):
             return compute(judged, read, chosen, groups=groups or {}, seed=seed, warn=self.warn)
         if topic_groups is not None:
             raise BadInput(
-                "--topic-groups needs judged qrels; the probabilities of a sampled pool are "
-                "those of all its topics"
+                "--topic-groups cannot be used with a sampled pool, whose inclusion probabilities apply only to all topics together"
             )
         return compute_sampled(read_sampled_pool(self, qrels), read, chosen, seed=seed)

@@ -107,9 +107,9 @@ class Command(FileCommand):
             systems.setdefault(topic, []).append(run)
         if alone := sum(1 for names in systems.values() if len(names) < 2):
             have = format_count(alone, "topic", "has", "have")
-            self.warn(f"{have} an answer of only one system, and no battle")
+            self.warn(f"{have} an answer from only one system and therefore no battle")
         if alone == len(systems):
-            raise BadInput("no topic has answers of two systems")
+            raise BadInput("no topic has answers from two systems")
         battles = draw_battles(
             systems,
             rounds=options.rounds,

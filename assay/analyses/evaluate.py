@@ -197,7 +197,7 @@ class Command(ByTopicGroup, CampaignCommand):
             type=parse_seed,
             default=0,
             metavar="N",
-            help="random seed of the folds of the rank model (default: 0)",
+            help="random seed for the folds of the rank model (default: 0)",
         )
         add_options(parser, Options)
 
@@ -214,7 +214,7 @@ class Command(ByTopicGroup, CampaignCommand):
         options = Options.from_mapping(given)
         if sampled and given["only_topics"]:
             raise BadInput(
-                "--only-topics needs judged qrels; the probabilities of a sampled pool are those of all its topics"
+                "--only-topics cannot be used with a sampled pool, whose inclusion probabilities apply only to all topics together"
             )
         if options.rank_model and not sampled:
             raise BadInput("--rank-model is only for sampled pools; add --sampled")

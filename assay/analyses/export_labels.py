@@ -126,7 +126,9 @@ class Command(FileCommand):
             raise BadInput(str(error)) from None
         labels = Counter(grade for query in queries for _, grade in query.grades)
         if unjudged := len(judged) - labels.total():
-            self.warn(f"{format_count(unjudged, 'pair')} with a negative grade left out: unjudged")
+            self.warn(
+                f"{format_count(unjudged, 'pair')} with a negative grade left out, because a negative grade means unjudged"
+            )
         return {
             "pairs": labels.total(),
             "topics": len(queries),

@@ -201,7 +201,7 @@ class Command(CampaignCommand):
         parser.add_argument(
             "--pool",
             metavar="POOL",
-            help="pool file whose top pairs count (default: the campaign's pool)",
+            help="pool file that gives the top pairs for --top (default: the campaign's pool)",
         )
         add_options(parser, Options)
         add_topics_option(parser)
@@ -237,8 +237,7 @@ def read_pool_top(path: str, top: int) -> TopicDocumentPairs:
     pool = read_pool(path)
     if (pool.best_rank == 0).any():
         raise BadInput(
-            f"{path}: pairs without a best rank, so the top {top} of the pool is unknown; use "
-            "a file written by `assay pool build`"
+            f"{path}: some pairs have no best rank, so the top {top} of the pool is unknown; use a file written by `assay pool build`"
         )
     chosen = np.flatnonzero(pool.best_rank <= top)
     return TopicDocumentPairs(pool.topics, pool.topic[chosen], pool.documents[chosen])

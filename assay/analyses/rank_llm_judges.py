@@ -80,14 +80,15 @@ def evaluate_llm_judge(
     outside = int((judged & (grades > highest)).sum())
     if not both.any():
         raise BadInput(
-            f"{labels.name}: {name} has no label for any pair judged by humans; check the IDs "
-            "of topics and documents"
+            f"{labels.name}: {name} has no label for any pair judged by humans; check the topic and document IDs"
         )
     if outside:
-        warn(f"{name}: left out {format_count(outside, 'label')} above {highest}")
+        warn(
+            f"{name}: left out {format_count(outside, 'label')} above the highest grade, {highest}"
+        )
     if (n := int(both.sum())) < MIN_PAIRS:
         warn(
-            f"{name}: {format_count(n, 'pair')} with both labels; a reliable estimate needs about {MIN_PAIRS}"
+            f"{name}: only {format_count(n, 'pair', 'has', 'have')} both a human and an LLM label; a reliable estimate needs about {MIN_PAIRS}"
         )
     use = compute_usefulness(
         people.grades[both].astype(np.int64),

@@ -254,8 +254,8 @@ def format_unpooled_table(unpooled: Values) -> Table:
         for tag, one in unpooled["runs"].items()
     ]
     note = (
-        "Documents found only by this run (its group) lose their judgement. Imputed score: "
-        "from such documents of other runs; none above three unjudged documents per topic."
+        "Documents that only this run (or its group) found lose their judgement. The imputed "
+        "score is based on such documents of other runs. It is undefined for more than three unjudged documents per topic."
     )
     columns = [
         "run",

@@ -54,7 +54,7 @@ class Options(PoolOptions):
     strata: str = option(
         "rank",
         "Strata",
-        help="strata of the sample",
+        help="basis of the strata",
         choices=(
             ("rank", "windows of the best rank within each topic"),
             ("votes", "windows of the share of runs with the pair in their top 10"),
@@ -78,9 +78,7 @@ def draw_sample(
     pool, and for pairs without an LLM label.
     """
     if not len(pool):
-        raise BadInput(
-            "the runs have no document for these topics, so there is nothing to draw from"
-        )
+        raise BadInput("the runs have no document for these topics, so there is nothing to sample")
     made, spreads = _make_strata(pool, options.strata, llm_labels)
     n_wanted = round(options.budget * len(pool))
     counts = allocate_sample(made.sizes, spreads, n_wanted)
@@ -224,7 +222,7 @@ class Command(FileCommand):
         grades = grades_by_pair(qrels)
         if len(pool) and not any(pair in grades for pair in iterate_pairs(pool)):
             self.warn(
-                f"{path}: no pair of the pool is in these qrels; check the IDs of topics and documents"
+                f"{path}: no pair of the pool is in these qrels; check the topic and document IDs"
             )
         return grades
 

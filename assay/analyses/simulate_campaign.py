@@ -101,7 +101,7 @@ class Options(RunReading):
     strata: str = option(
         "rank",
         "Strata",
-        help="strata of a sampled pool",
+        help="basis of the strata of a sampled pool",
         choices=tuple((name, name) for name in sampled.STRATA_MAKERS),
     )
     batch: int = option(

@@ -78,7 +78,7 @@ def plan_split_half(
     for name, scores in scored.items():
         if len(scores.topics) < 2:
             raise BadInput(
-                f"{name}: fewer than two topics count for all runs, so there are no halves"
+                f"{name}: fewer than two topics have scores for all runs, so they cannot be split into halves"
             )
     pieces = [(name, chunk) for name in scored for chunk in work]
 

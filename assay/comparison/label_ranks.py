@@ -59,9 +59,11 @@ def compute_label_ranks(
     Raises ValueError for fewer than two labellings, or without topics.
     """
     if labellings < 2:
-        raise ValueError("the spread over labellings needs at least two of them")
+        raise ValueError(
+            f"the spread over labellings needs at least two labellings, not {labellings}"
+        )
     if not len(topics):
-        raise ValueError("no topics to count")
+        raise ValueError("ranks need at least one topic")
     observed = noisy.compute_scores()[:, topics]
     n_runs, _, n_measures = observed.shape
     whole = np.empty((n_measures, n_runs, labellings))

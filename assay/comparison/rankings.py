@@ -190,7 +190,7 @@ def _round_means(means: ArrayLike) -> Floats:
 def _count_pairs(x: Floats, y: Floats) -> PairCounts:
     """Count pairs in chunks of samples, to bound memory."""
     if x.shape != y.shape:
-        raise ValueError(f"the rankings have shapes {x.shape} and {y.shape}")
+        raise ValueError(f"the rankings must have the same shape, not {x.shape} and {y.shape}")
     n, systems = x.shape
     first, second = np.triu_indices(systems, k=1)
     undefined = np.isnan(x).any(axis=1) | np.isnan(y).any(axis=1) | (systems < 2)

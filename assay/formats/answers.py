@@ -175,14 +175,16 @@ def _read_lists(path: Source, key: str, name: str | None) -> Iterator[tuple[int,
             if not is_valid_id(topic) or not isinstance(rows, list):
                 raise TypeError
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise FormatError.single(file_name, number, f"no {key}", expected, text[:200]) from None
+            raise FormatError.single(
+                file_name, number, f"missing {key}", expected, text[:200]
+            ) from None
         if first.setdefault(topic, number) != number:
             raise FormatError.single(
-                file_name, number, f"a second list for topic {topic}", "each topic once", topic
+                file_name, number, f"duplicate list for topic {topic}", "each topic once", topic
             )
         yield number, topic, rows
     if not first:
-        raise FormatError.single(file_name, None, f"no {key}", expected)
+        raise FormatError.single(file_name, None, f"missing {key}", expected)
 
 
 def read_nuggets(path: Source, *, name: str | None = None) -> dict[str, list[Nugget]]:

@@ -76,7 +76,7 @@ class _BoundedList:
         if self.opening and size > MAX_LIST_BYTES:
             expected = f"at most {MAX_LIST_BYTES} bytes; a tar archive may have more files"
             raise FormatError.single(
-                self.file_name, None, f"a zip archive with a file list of {size} bytes", expected
+                self.file_name, None, f"the zip archive's list of files has {size} bytes", expected
             )
         return self.file.read(size)
 

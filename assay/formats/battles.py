@@ -158,7 +158,7 @@ def _parse_row(line: int, cells: Mapping[str, str]) -> Battle:
         if not is_valid_id(value):
             raise InvalidCell(f"{value!r} is not the name of a {column}", "text without spaces")
     if a == b:
-        raise InvalidCell(f"{a} against itself", "two different systems")
+        raise InvalidCell(f"a battle of {a} against itself", "two different systems")
     names = {a: A_WINS, b: B_WINS}
     winner = names.get(cells["winner"], WINNERS.get(cells["winner"].lower()))
     if winner is None:
@@ -180,5 +180,5 @@ def _parse_number(text: str, column: str) -> float:
     except ValueError:
         value = -1.0
     if not (math.isfinite(value) and value >= 0):
-        raise InvalidCell(f"{column} is {text!r}", "a number of at least 0, or nothing")
+        raise InvalidCell(f"{column} is {text!r}", "a number of at least 0, or empty")
     return value

@@ -96,8 +96,8 @@ class DelimitedTable:
             raise FormatError.single(
                 self.name,
                 begin,
-                f"a row that cannot be read ({error})",
-                "closed quotes, with quotes inside doubled",
+                f"the row cannot be read ({error})",
+                "closed quotes, with inner quotes doubled",
             ) from None
 
     def __iter__(self) -> Iterator[DelimitedRow]:

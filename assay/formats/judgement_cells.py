@@ -80,7 +80,7 @@ def parse_grade(cell: str) -> int:
         text.removeprefix("-").isascii() and text.removeprefix("-").isdigit() and len(text) < 9
     ):
         raise InvalidCell(
-            f"grade {cell!r}" if cell.strip() else "the grade is missing", "a whole number"
+            f"invalid grade {cell!r}" if cell.strip() else "the grade is missing", "a whole number"
         )
     return int(text)
 
@@ -138,4 +138,4 @@ def parse_flag(cell: str, what: str) -> bool:
         return True
     if text in FALSE:
         return False
-    raise InvalidCell(f"{what} {cell!r}", "0 or 1")
+    raise InvalidCell(f"invalid {what} {cell!r}", "0 or 1")

@@ -76,7 +76,7 @@ def make_potato_reader(table: DelimitedTable) -> Callable[[DelimitedRow], FileJu
         raise FormatError.single(
             table.name,
             table.first.line,
-            f"schemas {', '.join(sorted(schemas))}",
+            f"several schemas ({', '.join(sorted(schemas))})",
             f"one schema, or one called {' or '.join(GRADE_NAMES)}",
         )
     labels = [(k, label) for k, schema, label in columns if schema == chosen[0]]
@@ -159,17 +159,17 @@ def _read_annotation(
     }
     if missing := [what for what, place in places.items() if place is None]:
         raise InvalidCell(
-            f"its data lack {' and '.join(missing)}", "keys such as topic and document"
+            f"the task's data lack {' and '.join(missing)}", "keys such as topic and document"
         )
     topic, document = (
         str(data[keys[place]]).strip() for place in places.values() if place is not None
     )
     if not topic or not document:
-        raise InvalidCell("an empty ID", "IDs of a topic and a document")
+        raise InvalidCell("the topic or document ID is empty", "IDs of a topic and a document")
     by = annotation.get("completed_by")
     who = by.get("email") or by.get("id") if isinstance(by, dict) else by
     if who in (None, ""):
-        raise InvalidCell("an annotation without user", "completed_by")
+        raise InvalidCell("the annotation has no user", "completed_by")
     seconds = annotation.get("lead_time")
     return FileJudgement(
         1,
@@ -205,8 +205,8 @@ def _read_grade(results: Any) -> int:
     value = chosen[0]["value"].get(RESULT_KINDS[chosen[0]["type"]])
     if isinstance(value, list):
         if len(value) != 1:
-            raise InvalidCell(f"{len(value)} choices", "one choice")
+            raise InvalidCell(f"the answer has {len(value)} choices", "one choice")
         return parse_leading_grade(str(value[0]))
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != int(value):
-        raise InvalidCell(f"rating {value!r}", "a whole number")
+        raise InvalidCell(f"invalid rating {value!r}", "a whole number")
     return int(value)

@@ -141,7 +141,7 @@ def _iterate_records(source: Source, name: str) -> Iterator[tuple[int, list[str]
             before = reader.line_num
     except csv.Error as error:
         raise FormatError.single(
-            name, before + 1, f"a row that cannot be read ({error})", "cells with closed quotes"
+            name, before + 1, f"the row cannot be read ({error})", "cells with closed quotes"
         ) from None
 
 

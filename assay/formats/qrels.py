@@ -282,7 +282,7 @@ def make_qrels(name: str, rows: Iterable[tuple[str, str, int]]) -> QrelsColumns:
     if grouping is not None:
         words, values = words[grouping], values[grouping]
     if repeated := find_duplicates(words, offsets):
-        raise ValueError(f"{len(repeated)} pairs appear twice, expected each pair once")
+        raise ValueError(f"{len(repeated)} pairs appear more than once, expected each pair once")
     return _sort_columns(name, list(topics), offsets, words, values, [])
 
 

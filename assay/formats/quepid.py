@@ -279,7 +279,7 @@ def _read_ratings_csv(
         elif grade is None or not query:
             mistakes.add(
                 line,
-                f"rating {rating!r} of {query!r}",
+                f"invalid rating {rating!r} of {query!r}",
                 "a query and a whole number",
                 ",".join(cells),
             )

@@ -61,7 +61,7 @@ def read_topic_scores(path: Source, *, name: str | None = None) -> TopicScores:
         elif first.setdefault(key, number) != number:
             mistakes.add(
                 number,
-                f"a second {measure} of {tag} for topic {topic} (first in line {first[key]})",
+                f"duplicate {measure} of {tag} for topic {topic} (first in line {first[key]})",
                 "each value once",
                 text,
             )

@@ -165,7 +165,7 @@ class _EventLog:
                 ] += 1
         if not topic_of:
             raise FormatError.single(
-                self.file_name, None, "no impression of a document for a query", EXPECTED_EVENTS
+                self.file_name, None, "no query has an impression of a document", EXPECTED_EVENTS
             )
         clicked: dict[str, set[str]] = {}
         for event in self.events:

@@ -67,8 +67,7 @@ def estimate_pbm(counts: ClickCounts) -> NDArray[np.float64]:
     n_ranks, rows = len(np.unique(counts.rank[rows])), rows[_is_connected(counts, rows)]
     if n_ranks > 1 and len(np.unique(counts.rank[rows])) == 1:
         raise ValueError(
-            "the position-based model needs clicked documents that connect ranks because they were "
-            "shown at more than one, but this log has none; choose another click model"
+            "the position-based model needs clicked documents that were shown at several ranks, but this log has none; choose another click model"
         )
     ranks, rank = np.unique(counts.rank[rows], return_inverse=True)
     pairs, pair = np.unique(counts.rank_pair[rows], return_inverse=True)

@@ -141,7 +141,7 @@ def make_label_table(
         raise ValueError(f"a scale needs at least 2 grades, not {n_grades}")
     if len(grade) and (grade.min() < 0 or grade.max() >= n_grades):
         raise ValueError(
-            f"grades from {grade.min()} to {grade.max()}, outside the scale from 0 to {n_grades - 1}"
+            f"the grades range from {grade.min()} to {grade.max()}, which is outside the scale from 0 to {n_grades - 1}"
         )
     topics, topic = _sort_used_ids(topics, topic)
     documents, document = _sort_used_ids(documents, document)
@@ -151,7 +151,7 @@ def make_label_table(
     pair, annotator = pair[order], annotator[order]
     if ((np.diff(pair) == 0) & (np.diff(annotator) == 0)).any():
         raise ValueError(
-            "an annotator has judged a pair twice; `counted` keeps the last row of each"
+            "an annotator has judged a pair twice; use `counted`, which keeps the last judgement of each pair"
         )
     unknown = np.full(len(pair), np.nan)
     return LabelTable(

@@ -281,7 +281,7 @@ def refuse_estimates(measures: Iterable[Measure]) -> None:
     inclusion probabilities."""
     if estimates := [str(measure) for measure in measures if FAMILIES[measure.family].sampled]:
         raise UnknownMeasure(
-            f"{', '.join(estimates)}: estimated from a sampled pool (evaluate PREL RUN... --sampled), not under qrels"
+            f"{', '.join(estimates)}: available only for a sampled pool (evaluate PREL RUN... --sampled), not for qrels"
         )
 
 

@@ -63,7 +63,9 @@ def check_budgets(budgets: Sequence[float]) -> list[float]:
     ):
         raise ValueError("stages must be ascending shares of the pool above 0 and up to 1")
     if len(given) > MAX_STAGES:
-        raise ValueError(f"more than {MAX_STAGES} stages; more checks make false positives likely")
+        raise ValueError(
+            f"stages must be at most {MAX_STAGES}, because more checks make false positives likely"
+        )
     return given
 
 

@@ -89,7 +89,7 @@ def test_a_printed_token_opens_the_api_within_its_scopes(client, capsys):
     ("words", "problem"),
     [
         (["bob"], "there is no account with the username 'bob'"),
-        (["gone"], "there is no active account 'gone'"),
+        (["gone"], "there is no active account with the username 'gone'"),
         (["ada", "--scope", "write"], "invalid choice: 'write'"),
         (["ada", "--expires", "400"], "invalid choice: 400"),
     ],

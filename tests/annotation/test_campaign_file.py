@@ -464,7 +464,7 @@ def test_nobody_to_ask_means_nothing_is_done(folder, capsys):
     with pytest.raises(SystemExit) as ended:
         call_command("campaign", "apply", str(folder / "campaign.toml"))
     assert ended.value.code == 2
-    assert "apply with --yes, or list them with --dry-run" in capsys.readouterr().err
+    assert "add --yes to apply, or --dry-run to list" in capsys.readouterr().err
     assert not Collection.objects.exists()
 
 

@@ -161,7 +161,7 @@ def test_help_shows_types_defaults_and_what_an_option_means() -> None:
 
 
 def test_a_warning_names_the_line_that_called() -> None:
-    with pytest.warns(UserWarning, match="has no topic of") as told:
+    with pytest.warns(UserWarning, match="has no results for the topics of") as told:
         assay.evaluate(QRELS, {**RUNS, "w": {"elsewhere": {"d1": 1.0}}}, "AP")
     assert told[0].filename == __file__
 

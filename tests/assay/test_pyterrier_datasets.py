@@ -123,6 +123,6 @@ def test_a_release_gives_topics_qrels_and_documents(python, tmp_path):
 def test_a_sampled_release_has_no_qrels_and_one_without_texts_no_corpus(python, tmp_path):
     release = copy_release(tmp_path / "sampled.zip", leave_out="documents.jsonl", kind="sampled")
     told = ask(python, release)
-    assert "the pool was sampled, so measures would take unsampled documents" in told["graded"]
+    assert "the pool was sampled, so measures would count unsampled documents" in told["graded"]
     assert told["corpus"].startswith("NotImplementedError")
     assert told["topics"]["qid"] == ["t1", "t2"]

@@ -54,7 +54,7 @@ def up_killed(place: Place) -> Iterator[None]:
 @contextmanager
 def second_up(place: Place) -> Iterator[str]:
     status, text = place.manage("up", "--port", str(free_port()), "--no-demo")
-    if not status or "already running on the folder" not in text:
+    if not status or "already running with the data folder" not in text:
         raise AssertionError(f"a second `up` on the folder did not refuse: {status} {text}")
     yield "the second refused"
 

@@ -36,7 +36,7 @@ class Command(DatabaseCommand):
         self, *, release: str | None, campaign: str | None, recipe: str | None, **options: Any
     ) -> dict[str, Any]:
         if (release is None) == (campaign is None):
-            raise BadInput("expected exactly one of: RELEASE, --campaign SLUG")
+            raise BadInput("give either RELEASE or --campaign SLUG")
         if campaign is None:
             if recipe is not None:
                 raise BadInput("--recipe requires --campaign SLUG")

@@ -91,7 +91,7 @@ class Command(FileCommand):
             }
         if (file is not None) + (campaign is not None) + (collection is not None) != 1:
             raise BadInput(
-                "expected exactly one of: a TOML file, a release, --campaign SLUG, --collection SLUG"
+                "give exactly one of these: a TOML file, a release, --campaign SLUG, --collection SLUG"
             )
         stored = (
             ("campaign", campaign)

@@ -230,7 +230,7 @@ class _ReleaseImport:
                 )
         elif pool.is_staged:
             raise self.wrong(
-                f"a pool that is {pool.words}, without strata.tsv and draw.tsv",
+                f"the pool is {pool.words}, but strata.tsv and draw.tsv are missing",
                 "which pairs were drawn",
                 part="pool.tsv",
             )
@@ -347,7 +347,7 @@ class _ReleaseImport:
             raise self.wrong(str(error), "ids without white space", part) from None
         if self.release.text(part) != text.getvalue():
             raise self.wrong(
-                "qrels differ from what the judgements of the release give under its recipe",
+                "the qrels differ from those that the release's judgements give with its recipe",
                 "qrels that follow from the judgements",
                 part,
             )

@@ -77,8 +77,8 @@ def make_campaign_numbers(bench: StudyContext) -> Section:
     if compares_with_paper(bench):
         header = ["", "here", "TripJudge"]
         note = (
-            "In the published column, judgements and annotators were counted before topics were "
-            "cleaned, queries and pairs after it. Their quotient is not a mean."
+            "In the published column, judgements and annotators were counted before topics "
+            "were cleaned, but queries and pairs afterwards. Their quotient is therefore not a mean."
         )
     table = Table(
         "table-1",
@@ -367,7 +367,7 @@ def make_agreement(bench: StudyContext) -> Section:
         heads = (("", 1), ("here", 2), ("TripJudge", 2))
     note = (
         "Kappa is linearly weighted and alpha ordinal on all grades. The label includes an "
-        "annotator's own vote, so that chance alone reaches the second row. "
+        "annotator's own vote, so chance alone gives the values of the second row. "
         + " ".join(describe_interval(words, agreement[scale]) for scale, words in SCALE_NAMES)
     )
     table = Table(

@@ -38,4 +38,4 @@ class Command(BaseCommand):
             broken += len(faults)
             self.stdout.write(f"{slug}: {'; '.join(faults) or 'all counters agree'}")
         if broken:
-            raise CommandError(f"{broken} counters differ from their rows.")
+            raise CommandError(f"{broken} counters differ from their rows")

@@ -116,7 +116,7 @@ class Command(DatabaseCommand):
         """Ask for confirmation at the terminal. Raises BadInput if there is no terminal."""
         if not asked or not sys.stdin.isatty():
             raise BadInput(
-                f"{format_count(len(changes), 'change')}, not confirmed: apply with --yes, or list them with --dry-run"
+                f"{format_count(len(changes), 'change', 'was', 'were')} not confirmed; add --yes to apply, or --dry-run to list"
             )
         self.stdout.write("\n".join(shown(change.words for change in changes)))
         return input("Apply? [y/N] ").strip().lower() in ("y", "yes")
@@ -144,7 +144,7 @@ class Command(DatabaseCommand):
             )
         if files:
             if not output or output == "-":
-                raise BadInput("--files needs a folder: name it with --output FOLDER")
+                raise BadInput("--files requires --output FOLDER")
             self.write_folder(Path(output), source, description)
         elif output and output != "-":
             with write_text_atomically(output) as out:

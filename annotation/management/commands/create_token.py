@@ -41,7 +41,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         user = get_user(options["account"])
         if user is None or not user.is_active:
-            raise CommandError(f"there is no active account {options['account']!r}", returncode=2)
+            raise CommandError(
+                f"there is no active account with the username {options['account']!r}", returncode=2
+            )
         try:
             token = tokens.create_api_token(
                 user=user, name=options["name"], scopes=options["scope"], days=options["expires"]

@@ -29,7 +29,7 @@ class Command(BaseCommand):
                 self.stdout.write(name)
             return
         if not names:
-            raise CommandError("missing username; for example: assay creators add ada")
+            raise CommandError("the username is missing; for example: assay creators add ada")
         users = {
             user.get_username(): user
             for user in get_user_model().objects.filter(username__in=names)

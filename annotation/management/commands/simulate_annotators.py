@@ -120,14 +120,14 @@ class Command(BaseCommand):
                 f"there is no campaign with the slug {options['campaign']!r}", returncode=2
             )
         if campaign.state != Campaign.State.OPEN:
-            raise CommandError(f"The campaign is {campaign.state}. Open it first.", returncode=2)
+            raise CommandError(f"the campaign is {campaign.state}; open it first", returncode=2)
         if (
             options["n_annotators"] < 1
             or options["seconds"] <= 0
             or not 0 <= options["reliability"] <= 1
         ):
             raise CommandError(
-                "--n-annotators and --seconds must be above 0, and --reliability from 0 to 1.",
+                "--n-annotators and --seconds must be above 0, and --reliability must be from 0 to 1",
                 returncode=2,
             )
         try:
@@ -236,7 +236,7 @@ def _check_address(url: str, *, remote: bool) -> None:
         ipaddress.ip_address(str(address).partition("%")[0]).is_loopback for address in addresses
     ):
         raise CommandError(
-            f"{parts.hostname} is not this machine. Use --remote to allow it.", returncode=2
+            f"{parts.hostname} is not this machine; use --remote to allow it", returncode=2
         )
     try:
         socket.create_connection((parts.hostname, port), timeout=10).close()

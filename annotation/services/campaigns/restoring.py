@@ -470,7 +470,7 @@ def restore_answers(
         changed.append(judgement)
     if left:
         raise NotRestorable(
-            f"answers of a judgement that is missing: {' '.join(next(iter(left))[:3])[:200]}",
+            f"answers without their judgement: {' '.join(next(iter(left))[:3])[:200]}",
             "revisions of judgements.tsv",
         )
     Judgement.objects.bulk_update(changed, ["answers"], batch_size=AT_ONCE)

@@ -115,8 +115,8 @@ def list_item_labels(
     position outside the list."""
     if outside := [item[0] for item in labels if item[0] >= n_items]:
         raise BadInput(
-            f"{name} {max(outside)} of {answer[0]}, {answer[1]}: the topic's list has "
-            f"{format_count(n_items, name)}, counted from 0"
+            f"the answer of {answer[0]} to {answer[1]} has a label for {name} {max(outside)}, "
+            f"but the topic's list has {format_count(n_items, name)}, counted from 0"
         )
     return [labels.get((i,)) for i in range(n_items)]
 

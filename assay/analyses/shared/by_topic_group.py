@@ -39,7 +39,7 @@ class ByTopicGroup(FileCommand):
             return super().compute_result(options)
         if options.get("sampled"):
             raise BadInput(
-                "--topic-groups needs judged qrels; the probabilities of a sampled pool are those of all its topics"
+                "--topic-groups cannot be used with a sampled pool, whose inclusion probabilities apply only to all topics together"
             )
         if "-" in [
             value
@@ -52,7 +52,7 @@ class ByTopicGroup(FileCommand):
             )
         result = super().compute_result(options)
         if self.topics_read is None:
-            raise BadInput("--topic-groups needs qrels with the topics of the groups")
+            raise BadInput("--topic-groups needs qrels that contain the topics of the groups")
         from assay.analyses.shared.topic_groups import (
             read_topic_groups,
         )  # reads tables, which only this option needs

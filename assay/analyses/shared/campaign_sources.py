@@ -115,8 +115,7 @@ class CampaignCommand(FileCommand):
             return {**options, self.qrels_place: name, "runs": runs}
         if len(runs) != len(self.run_places):
             raise BadInput(
-                f"with --campaign expected {format_count(len(self.run_places), 'run')} "
-                f"(files, or tags of its collection), not {len(runs)}"
+                f"--campaign needs {format_count(len(self.run_places), 'run')} (files, or tags of its collection), not {len(runs)}"
             )
         return {**options, self.qrels_place: name, **dict(zip(self.run_places, runs, strict=True))}
 

@@ -313,8 +313,7 @@ def planning_table(key: str, result: Values) -> Table:
     note = (
         f"Paired t-test at {settings['alpha']:g}, power {settings['power']:g}, from estimated "
         "variances of the differences (–: more than a million topics, or undefined). "
-        "Detectable here: the smallest true difference that the topics at hand detect with "
-        "this power, median pair."
+        "Detectable here: the smallest true difference that the current topics detect with this power, for the median pair."
     )
     return Table(
         key, title, header, rows, note, heads=(("", 2), ("variance of the difference", 2), ("", 3))
@@ -412,10 +411,10 @@ def noise_table(key: str, result: Values) -> Table | None:
     ]
     header = ["measure", "by topics", "by labels", *numbers, "tau"]
     note = (
-        "Standard errors of a difference, median pair of systems: over topics, and by "
-        "labels, with judgements resampled within pairs, in the number judged and in other "
-        f"numbers. {CAVEAT} Tau: mean correlation of the ranking with that under resampled "
-        "labels."
+        "Standard errors of a difference for the median pair of systems. By topics: from the "
+        "variance over topics. By labels: from judgements resampled within pairs, for the "
+        f"current and other numbers of judgements per pair. {CAVEAT} Tau is the mean "
+        "correlation of the ranking with the rankings under resampled labels."
     )
     return Table(
         key,

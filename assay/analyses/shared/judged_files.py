@@ -63,7 +63,7 @@ class JudgementOptions(CheckedOptions):
     min_relevant: int | None = option(
         None,
         "Minimum relevant grade",
-        help=f"minimum relevant grade of the 2-grade label (default: {DEFAULT_MIN_RELEVANT}, or 1 "
+        help=f"minimum relevant grade of binary labels (default: {DEFAULT_MIN_RELEVANT}, or 1 "
         "for two grades; with --campaign, the campaign's)",
         least=1,
         metavar="N",
@@ -111,10 +111,10 @@ def read_judged(command: FileCommand, options: Mapping[str, Any]) -> CountedJudg
     path, slug = options["judgements"], options["campaign"]
     if path is not None and options["annotators"]:
         raise BadInput(
-            "--annotators selects annotators of a campaign; a file does not record the annotator type"
+            "--annotators requires --campaign, because a file does not record the annotator type"
         )
     if (path is None) == (slug is None):
-        raise BadInput("judgements come from a file or from --campaign SLUG, give one of the two")
+        raise BadInput("give either a file of judgements or --campaign SLUG")
     if path is not None:
         return _read_file(command, path, options)
     judged: CountedJudgements = command.stored_campaigns().read_counted_judgements(

@@ -60,8 +60,7 @@ def read_llm_labels(path: str) -> dict[str, QrelsColumns]:
         before = seen.setdefault((cells[0], cells[1], cells[2]), number)
         if before != number:
             raise BadInput(
-                f"{path}:{number}: {cells[0]} has document {cells[2]} of topic {cells[1]} in "
-                f"line {before} already, expected each pair once"
+                f"{path}:{number}: duplicate label by {cells[0]} for document {cells[2]} of topic {cells[1]} (see line {before}), expected each pair once"
             )
         rows.setdefault(cells[0], []).append((cells[1], cells[2], int(cells[3])))
     return {name: make_qrels(name, llm_rows) for name, llm_rows in rows.items()}

@@ -100,7 +100,7 @@ def agreement_table(number: int, name: str, condition: Mapping[str, Any]) -> Tab
     ]
     note = (
         "Each pair is weighted by the inverse of its inclusion probability, so that kappa "
-        "holds for the pool. 95% CI over topics; none if it would not have its coverage."
+        "holds for the pool. The 95% CI is computed over topics, and left out if its coverage would be too low."
     )
     without = [
         f" No confidence interval of {KAPPAS[key]}: {reason}."

@@ -313,6 +313,6 @@ def warn_about_runs_without_topics(
         if not one.has_topic.any()
     ]
     if strangers and len(strangers) == sum(map(len, evaluations.values())):
-        raise BadInput("no run has a topic of the qrels; check the IDs of the topics")
+        raise BadInput("no run has results for a topic of the qrels; check the topic IDs")
     for tag, name in strangers:
-        warn(f"{tag} has no topic of {name or 'the qrels'}; check the IDs of the topics")
+        warn(f"{tag} has no results for the topics of {name or 'the qrels'}; check the topic IDs")

@@ -42,13 +42,11 @@ def read_topic_filter(
     absent = sorted(wanted - set(topics))
     if len(absent) == len(wanted):
         raise BadInput(
-            f"{path}: none of its {format_count(len(wanted), 'topic')} is among those of "
-            f"{what}, expected IDs such as {absent[0]!r}"
+            f"{path}: none of its {format_count(len(wanted), 'topic')} is in {what}, expected IDs such as {absent[0]!r}"
         )
     if absent:
         command.warn(
-            f"{path}: {format_part(len(absent), len(wanted), 'topic', 'is', 'are')} not among those "
-            f"of {what}: {', '.join(absent[:5])}"
+            f"{path}: {format_part(len(absent), len(wanted), 'topic', 'is', 'are')} not in {what}: {', '.join(absent[:5])}"
         )
     return wanted
 

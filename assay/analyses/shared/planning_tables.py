@@ -55,12 +55,12 @@ def depths_table(key: str, result: Values) -> Table | None:
         "tau",
     ]
     note = (
-        "Pools of these runs, median pair of systems. Per topic: documents in the pool; "
-        "judged: the share with a grade. The others count as not relevant; if the share is "
-        "far below 1, the row says nothing about a deeper pool. Needed: topics, and pairs to "
-        "judge for them, without those of topics that do not count (–: more than a million "
-        "topics, or undefined). Detectable here: the smallest difference that the topics at "
-        "hand detect. Tau: with the ranking under all qrels."
+        "Pools of these runs for the median pair of systems. Per topic: documents in the "
+        "pool. Judged: the share of them with a grade. The others count as not relevant. If "
+        "this share is far below 1, the row does not predict the results of a deeper pool. "
+        "Needed: topics, and pairs to judge for them, without pairs of topics that do not "
+        "count (–: more than a million topics, or undefined). Detectable here: the smallest "
+        "difference that the current topics detect. Tau: correlation with the ranking under all qrels."
     )
     heads = (("", 2), ("pool", 2), ("", 1), ("needed", 2), ("", 2))
     digits = (None, None, 1, 2, 4, None, None, 4, 3)
@@ -120,9 +120,8 @@ def labels_table(key: str, result: Values) -> Table | None:
     numbers = list(next(iter(noise.values())))
     rows: list[list[Cell]] = [[measure, *needed.values()] for measure, needed in noise.items()]
     note = (
-        "Median pair of systems. The variance over topics includes label noise, which is "
-        "replaced by that of another number of judgements (–: more than a million topics, or "
-        "undefined). "
+        "For the median pair of systems. The variance over topics includes label noise, which "
+        "is replaced by the noise of other numbers of judgements (–: more than a million topics, or undefined). "
     ) + CAVEAT
     return Table(
         key,

@@ -73,7 +73,7 @@ def read_run_tops(
             command.show_reader_messages(path, run)
             if topics is not None and (ignored := len(set(run.topics) - set(topics))):
                 command.warn(
-                    f"{path}: left out {format_count(ignored, 'topic', 'that is', 'that are')} not among those given"
+                    f"{path}: left out {format_count(ignored, 'topic', 'that is', 'that are')} not in the topic file"
                 )
             tops.append(cut_run(run, depth, topics=topics))
             progress.step()

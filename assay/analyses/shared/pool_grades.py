@@ -26,9 +26,7 @@ def build_pool_from_files(
     tops = [cut_run(run, depth, topics=qrels.topics) for run in runs]
     pool = make_depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
     if not len(pool):
-        raise BadInput(
-            "no run has a document for a topic of the qrels; check the IDs of the topics"
-        )
+        raise BadInput("no run has a document for a topic of the qrels; check the topic IDs")
     return pool
 
 

@@ -28,7 +28,7 @@ def is_noise_requested(options: Mapping[str, Any]) -> bool:
                 "--label-noise resamples a campaign's judgements; with files, add --judgements FILE"
             )
         if options["method"] != "majority":
-            raise BadInput(f"--label-noise needs labels by majority, not by {options['method']}")
+            raise BadInput(f"--label-noise needs majority labels, not --method {options['method']}")
     return bool(options["label_noise"]) or options["judgements"] is not None
 
 

@@ -120,7 +120,7 @@ class Command(BaseCommand):
         except OSError:
             mark.seek(0)
             raise CommandError(
-                f"Assay is already running on the folder {settings.DATA_DIR} "
+                f"Assay is already running with the data folder {settings.DATA_DIR} "
                 f"({mark.readline().strip() or 'another process'}); "
                 "stop it, or set ASSAY_DATA_DIR to another folder"
             ) from None

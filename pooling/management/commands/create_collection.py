@@ -12,7 +12,7 @@ from pooling.services.collections import create_collection
 
 
 class Command(BaseCommand):
-    help = "Create a collection and print its slug, by which other commands refer to it."
+    help = "Create a collection and print its slug, which identifies it in other commands."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="name of the collection")

@@ -89,7 +89,7 @@ class Command(BaseCommand):
             "--strata",
             choices=sorted(STRATA_KINDS),
             default="rank",
-            help="strata of a sampled pool (default: rank)",
+            help="basis of the strata of a sampled pool (default: rank)",
         )
         parser.add_argument(
             "--llm-judge",

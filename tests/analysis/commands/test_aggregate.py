@@ -144,4 +144,4 @@ def test_no_label_at_all_is_said(tmp_path, capsys):
     call_command(
         "aggregate", written(tmp_path), "--min-judgements", "9", "--json", stdout=io.StringIO()
     )
-    assert "no pair has a label: none has 9 counted judgements" in capsys.readouterr().err
+    assert "no pair has the required 9 counted judgements" in capsys.readouterr().err

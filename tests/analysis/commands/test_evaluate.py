@@ -304,10 +304,10 @@ def test_runs_whose_topics_are_not_those_of_the_qrels_are_told_and_refused_where
     strange = "".join(f"t{line}\n" for line in GOOD.replace("good", "strange").splitlines())
     qrels, good, other = files(tmp_path, qrels=QRELS, good=GOOD, strange=strange)
     found, said = answer("evaluate", qrels, good, other, "--measures", "AP")
-    assert said == "warning: strange has no topic of qrels; check the IDs of the topics\n"
+    assert said == "warning: strange has no results for the topics of qrels; check the topic IDs\n"
     assert found["qrels"]["qrels"]["strange"] == {"AP": 0.0}
     assert refused("evaluate", qrels, other) == (
         2,
         "",
-        "no run has a topic of the qrels; check the IDs of the topics\n",
+        "no run has results for a topic of the qrels; check the topic IDs\n",
     )

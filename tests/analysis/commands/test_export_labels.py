@@ -33,7 +33,10 @@ def test_qrels_are_written_in_each_format(tmp_path: Path, form: str, content: st
         "target": form,
     }
     assert content in target.read_text()
-    assert "1 pair with a negative grade left out: unjudged" in printed(*arguments)[1]
+    assert (
+        "1 pair with a negative grade left out, because a negative grade means unjudged"
+        in printed(*arguments)[1]
+    )
 
 
 def test_a_ranking_evaluation_takes_the_users_template_and_index(tmp_path: Path) -> None:

@@ -296,7 +296,7 @@ def test_the_number_that_would_mislead_is_refused_both_ways(
         ]
         in refused("evaluate", out, *runs, "--sampled", "--measures", "nDCG@10")
     )
-    assert "HT-P@10: estimated from a sampled pool" in refused(
+    assert "HT-P@10: available only for a sampled pool" in refused(
         "evaluate", whole, *runs, "--measures", "HT-P@10"
     )
     assert "5 columns" in refused("evaluate", whole, *runs, "--sampled")

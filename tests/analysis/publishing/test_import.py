@@ -578,10 +578,10 @@ def test_a_part_that_the_list_of_checksums_leaves_out_is_named(release):
 
 
 def test_judgements_that_do_not_give_the_qrels_are_refused(release):
-    assert "differ from what the judgements" in error_of(
+    assert "differ from those that the release" in error_of(
         changed(release, "qrels.txt", replaced("t2 0 d3 1", "t2 0 d3 2"))
     )
-    assert "differ from what the judgements" in error_of(
+    assert "differ from those that the release" in error_of(
         changed(release, "adjudications.tsv", replaced("\t3\t", "\t0\t"))
     )
 

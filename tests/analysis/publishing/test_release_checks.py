@@ -172,7 +172,7 @@ def test_the_commands_refuse_and_list_an_incomplete_release(campaign, tmp_path, 
 
 
 def test_a_wrong_use_of_release_check_is_refused(campaign, tmp_path):
-    assert "expected exactly one of" in refused("check_release")[2]
+    assert "give either RELEASE or" in refused("check_release")[2]
     assert "--recipe requires" in refused("check_release", "x.zip", "--recipe", "a")[2]
     assert (
         "no recipe 'a'" in refused("check_release", "--campaign", campaign.slug, "--recipe", "a")[2]

@@ -179,7 +179,7 @@ def test_each_mistake_is_refused_with_its_line(line: str, problem: str) -> None:
 
 
 def test_a_log_without_impressions_and_queries_without_events_are_refused() -> None:
-    with pytest.raises(FormatError, match="no impression of a document for a query"):
+    with pytest.raises(FormatError, match="no query has an impression of a document"):
         read_ubi(stream(lines([event("click", "q", "a", 1)])))
     with pytest.raises(FormatError, match="no query_id or user_query"):
         read_ubi(stream(lines(EVENTS)), queries=io.BytesIO(b'{"query_id": "q"}\n'))

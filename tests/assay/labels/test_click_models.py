@@ -235,7 +235,9 @@ def test_pbm_is_undefined_at_ranks_that_no_clicked_document_connects() -> None:
 def test_pbm_refuses_a_log_with_one_fixed_ranking() -> None:
     """Examination and attractiveness cannot be separated."""
     counts = tally([Session("t", ["a", "b", "c"], {"a", "b"})] * 3)
-    with pytest.raises(ValueError, match="needs clicked documents that connect ranks"):
+    with pytest.raises(
+        ValueError, match="needs clicked documents that were shown at several ranks"
+    ):
         make_click_labels(counts, "pbm")
 
 

@@ -101,7 +101,7 @@ def test_the_file_is_read_as_battles_once_winners_are_filled_in(tmp_path: Path) 
     assert values["by_round"] == {"1": 11, "2": 11, "3": 11}
     assert (values["battles"], values["repeated"], values["topics"]) == (33, 6, 3)
     assert sum(values["by_system"].values()) == 66
-    assert "1 topic has an answer of only one system, and no battle" in warnings
+    assert "1 topic has an answer from only one system and therefore no battle" in warnings
     with out.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     assert {row["winner"] for row in rows} == {""}
@@ -129,7 +129,7 @@ def test_one_system_gives_no_battles(tmp_path: Path) -> None:
     line = {"metadata": {"run_id": "a", "topic_id": "1"}, "references": [], "answer": []}
     path = tmp_path / "answers.jsonl"
     path.write_text(json.dumps(line), encoding="utf-8")
-    assert "no topic has answers of two systems" in refused("draw_battles", path)
+    assert "no topic has answers from two systems" in refused("draw_battles", path)
     path.write_text(json.dumps(line) + "\n", encoding="utf-8")
     again = tmp_path / "again.jsonl"
     again.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")

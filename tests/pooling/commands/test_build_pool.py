@@ -77,7 +77,7 @@ def test_only_the_given_topics_are_pooled_and_the_rest_is_counted(files):
     (files / "topics.tsv").write_text("1\tone\n9\tnine\n")
     result, err = run(files / "a.run", "--only-topics", files / "topics.tsv")
     assert (result["pairs"], result["topics"]) == (3, 1)
-    assert "left out 1 topic that is not among those given" in err
+    assert "left out 1 topic that is not in the topic file" in err
     assert "1 topic has no document in any run" in err
 
 

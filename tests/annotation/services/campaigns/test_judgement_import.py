@@ -235,7 +235,11 @@ def test_an_annotator_whom_the_file_excludes_is_excluded(tmp_path: Path) -> None
             "a.tsv",
             "a.tsv:2: instance 'item_1' does not name a topic and a document",
         ),
-        (LABEL_STUDIO.replace("query_id", "question"), "a.json", "task 7: its data lack topic"),
+        (
+            LABEL_STUDIO.replace("query_id", "question"),
+            "a.json",
+            "task 7: the task's data lack topic",
+        ),
         (LABEL_STUDIO.replace("2 Partial", "9 Partial"), "a.json", "grade 9 of topic q1"),
         ('[{"id": 1}]', "a.json", "does not contain annotated tasks"),
     ],
