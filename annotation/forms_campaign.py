@@ -159,7 +159,7 @@ class RulesForm(forms.ModelForm):
                 "with the length of the document."
             ),
             "lease_minutes": _(
-                "How long a pair stays reserved for the annotator who has it on screen."
+                "Time for which a pair is reserved for the annotator who has it on screen."
             ),
             "lease_window": _(
                 "Number of pairs loaded in advance, so that the next one appears at once. "

@@ -91,7 +91,9 @@ class KnownPairsFields(forms.Form):
         min_value=0,
         max_value=MAX_FROM_FILE,
         required=False,
-        help_text=_("Mixed unmarked into every annotator's sequence."),
+        help_text=_(
+            "Number of pairs with a known grade, mixed unmarked into every annotator's sequence."
+        ),
     )
     n_qualification = forms.IntegerField(
         label=_("Qualification questions"),
@@ -99,8 +101,7 @@ class KnownPairsFields(forms.Form):
         max_value=MAX_FROM_FILE,
         required=False,
         help_text=_(
-            "Judged before the first real pair, with an explanation after each answer. The "
-            "known grade becomes the label."
+            "Number of pairs judged before the first real pair, with an explanation after each answer. The known grade becomes the label."
         ),
     )
 

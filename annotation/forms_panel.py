@@ -29,13 +29,13 @@ class PanelForm(forms.ModelForm):
         label=_("Places"),
         min_value=1,
         max_value=MAX_PLACES,
-        help_text=_("Number of guests, as in the study."),
+        help_text=_("Maximum number of guests, as in the study."),
     )
     judgements = forms.IntegerField(
         label=_("Judgements per guest"),
         min_value=1,
         max_value=MAX_JUDGEMENTS,
-        help_text=_("All that a guest is asked for."),
+        help_text=_("Guests finish after this number of judgements."),
     )
     return_address = forms.CharField(
         label=_("Return address"),
@@ -71,9 +71,9 @@ class PanelForm(forms.ModelForm):
         }
         help_texts = {
             "is_open": _("If off, new guests get the code for a full campaign."),
-            "reward": _("As in the study, without currency."),
-            "min_hourly_pay": _("People warns you if guests earn less."),
-            "submission_parameter": _("Leave empty if the links have none."),
+            "reward": _("The amount given in the study, without a currency."),
+            "min_hourly_pay": _("The People page shows a warning if guests earn less."),
+            "submission_parameter": _("Leave empty if the links have no such parameter."),
         }
 
     usual = ("name", "places", "judgements", "reward", "min_hourly_pay", "is_open")

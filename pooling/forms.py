@@ -193,8 +193,7 @@ class PoolForm(forms.Form):
             (
                 PoolKind.ORDERED.value,
                 _(
-                    "Most likely relevant first: batches of probably relevant pairs. Best for "
-                    "training data, recall bases and systematic reviews"
+                    "Most likely relevant first: batches of probably relevant pairs. Best for training data, high recall and systematic reviews"
                 ),
             ),
             (
@@ -234,7 +233,9 @@ class PoolForm(forms.Form):
     llm_judge = forms.ChoiceField(
         label=_("LLM judge"),
         required=False,
-        help_text=_("Only frozen judges with a label for every pair of these runs and this depth."),
+        help_text=_(
+            "Lists only frozen LLM judges with a label for every pair of these runs at this depth."
+        ),
     )
     batch = forms.IntegerField(
         label=_("Pairs per batch"),
@@ -317,7 +318,7 @@ class StageForm(forms.Form):
         label=_("Target share (% of the pool)"),
         min_value=0.01,
         max_value=100,
-        help_text=_("Pairs drawn so far count towards this share and stay in the sample."),
+        help_text=_("Pairs drawn so far count towards this share and remain in the sample."),
     )
 
 

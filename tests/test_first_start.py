@@ -225,7 +225,7 @@ def test_up_on_the_folder_of_one_that_was_killed_ends_what_runs_on_and_takes_its
         assay.start_again()
         assert urllib.request.urlopen(assay.url + "/healthz", timeout=10).read() == b"alive\n"
         assert (
-            "Assay was killed on this folder; stopped 2 programs left running."
+            "Assay was killed while it used this data folder. 2 programs that it left running were stopped."
             in assay.log.read_text()
         )
 

@@ -59,7 +59,7 @@ def add_campaign_options(parser: ArgumentParser) -> None:
         help="minimum seconds per judgement, in addition to the campaign's limit",
     )
     parser.add_argument(
-        "--no-gold", action="store_true", help="leave out the judgements of gold pairs"
+        "--no-gold", action="store_true", help="leave out the judgements of gold questions"
     )
     parser.add_argument(
         "--exclude",

@@ -99,25 +99,25 @@ def describe_level_order(word: str, percent_out_of_order: int) -> str:
     in_order, out_of_order = {
         "rank": (
             _("Pairs at better ranks are always judged first."),
-            _("%(n)s%% of the judgements come before one of a better rank."),
+            _("%(n)s%% of the judgements are made before one at a better rank."),
         ),
         "batch": (
             _("Pairs of earlier batches are always judged first."),
-            _("%(n)s%% of the judgements come before one of an earlier batch."),
+            _("%(n)s%% of the judgements are made before one in an earlier batch."),
         ),
         "stage": (
             _("Pairs of earlier stages are always judged first."),
-            _("%(n)s%% of the judgements come before one of an earlier stage."),
+            _("%(n)s%% of the judgements are made before one in an earlier stage."),
         ),
         "priority": (
             _("Pairs with a higher priority are always judged first."),
-            _("%(n)s%% of the judgements come before one of a higher priority."),
+            _("%(n)s%% of the judgements are made before one with a higher priority."),
         ),
     }.get(
         word,
         (
             _("Pairs at better levels are always judged first."),
-            _("%(n)s%% of the judgements come before one of a better level."),
+            _("%(n)s%% of the judgements are made before one at a better level."),
         ),
     )
     return out_of_order % {"n": percent_out_of_order} if percent_out_of_order else in_order

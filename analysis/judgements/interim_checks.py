@@ -159,15 +159,15 @@ def request_interim_check(campaign: Campaign, *, user: Any) -> Job:
     if pool is None or pool.kind not in ADVISABLE_POOL_KINDS:
         raise Refused(
             _(
-                "pools imported from a file have no stopping rule because the number of "
-                "unjudged relevant documents is unknown"
+                "Pools imported from a file have no stopping rule because the number of unjudged "
+                "relevant documents is unknown."
             )
         )
     now = get_stopping_advice(campaign)
     if now is None:
         raise Refused(never_useful_reason(*_pool_size(pool)) or "")
     if now.running:
-        raise Refused(_("an interim check is already running"))
+        raise Refused(_("An interim check is already running."))
     if now.why_not:
         raise Refused(now.why_not)
     label = f"Stopping advice for {campaign.name}"

@@ -88,7 +88,7 @@ CHOICE_PARAMETERS = [
         enum=list(AnnotatorType),
         description="annotator types (default: human and simulated)",
     ),
-    OpenApiParameter("without_gold", bool, description="leave out gold pairs"),
+    OpenApiParameter("without_gold", bool, description="leave out judgements of gold questions"),
 ]
 ANYWAY = OpenApiParameter(
     "anyway", bool, description="build the release although something required is missing"

@@ -34,7 +34,9 @@ class ChoicesForm(forms.Form):
     question = forms.ChoiceField(
         label=_("Question"),
         required=False,
-        help_text=_("Adjudications and known grades are labels of the grade only."),
+        help_text=_(
+            "Adjudicated and known grades apply only to the grade, not to further questions."
+        ),
     )
     method = forms.ChoiceField(
         label=_("Aggregation method"),
@@ -72,7 +74,7 @@ class ChoicesForm(forms.Form):
         required=False,
         help_text=_(
             "Their judgements count in these labels, in addition to those that replaced them. "
-            "They stay excluded in the campaign."
+            "They remain excluded in the campaign."
         ),
     )
     judges = forms.MultipleChoiceField(
@@ -84,7 +86,7 @@ class ChoicesForm(forms.Form):
             "Labels by LLM judges are stored separately and never mixed with human labels."
         ),
     )
-    without_gold = forms.BooleanField(label=_("Leave out gold pairs"), required=False)
+    without_gold = forms.BooleanField(label=_("Leave out gold questions"), required=False)
 
     def __init__(self, data: Any = None, *, campaign: Campaign, prefix: str | None = None) -> None:
         initial = {

@@ -121,7 +121,7 @@ def run_import(work: ClaimedJob) -> dict[str, Any]:
     """Import the file and report facts (rows by kind) and campaign (its slug)."""
     stored = work.parameters["stored"]
     if not default_storage.exists(stored):
-        raise Refused(_("the uploaded release has already been imported or no longer exists"))
+        raise Refused(_("The uploaded release has already been imported or no longer exists."))
     facts: dict[str, int] = {}
 
     def step(what: str, n: int) -> None:

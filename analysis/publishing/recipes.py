@@ -116,7 +116,7 @@ def build_release(work: ClaimedJob) -> dict[str, Any]:
         .first()
     )
     if recipe is None:
-        raise Refused(_("the recipe was deleted"))
+        raise Refused(_("The recipe was deleted."))
     done: list[str] = []
 
     def step(name: str) -> None:

@@ -50,6 +50,7 @@ from pooling.models import Job
 from pooling.platform.jobs import Refused
 from pooling.platform.listing import ListPage
 from pooling.platform.page_files import render_page
+from pooling.platform.sentences import as_sentence
 from pooling.selectors.jobs import make_job_view
 
 MAIN_EXPORTS = {True: ("prels", "prels-binary"), False: ("qrels", "qrels-binary")}
@@ -525,7 +526,7 @@ def _import_form(request: HttpRequest) -> HttpResponse:
                 anyway=form.cleaned_data.get("anyway", False),
             )
         except Refused as error:
-            form.add_error("release", f"{str(error)[:1].upper()}{str(error)[1:]}.")
+            form.add_error("release", as_sentence(error))
         else:
             tasks.send(job)
             return redirect("job", job.pk)

@@ -296,11 +296,11 @@ def get_qrels_writer(
     if source == "imported" and number.isdecimal():
         row = collection.qrels.filter(pk=int(number)).first()
         if row is None:
-            raise Refused(_("selected qrels are no longer in the collection"))
+            raise Refused(_("Selected qrels are no longer in the collection."))
         return row.name, _qrels_writer(load_grades, row)
     if campaign is not None and is_reference(campaign, reference):
         return campaign.slug, _qrels_writer(make_campaign_qrels, campaign, reference, campaign.slug)
-    raise Refused(_("there are no qrels %(reference)s") % {"reference": repr(reference)})
+    raise Refused(_("There are no qrels named %(reference)s.") % {"reference": repr(reference)})
 
 
 def refuse_judged_qrels(reference: str, collection: Collection) -> None:

@@ -58,7 +58,7 @@ def request_study(
     if given.runs is not None and collection.runs.filter(pk__in=given.runs).count() < len(
         set(given.runs)
     ):
-        raise Refused(_("a selected run is no longer in the collection"))
+        raise Refused(_("A selected run is no longer in the collection."))
     for reference in [*given.qrels, *(given.clicks or [])]:
         get_qrels_writer(reference, collection, campaign)
     title = str(
@@ -119,7 +119,7 @@ def run_study(work: ClaimedJob) -> dict[str, Any]:
         .first()
     )
     if row is None:
-        raise Refused(_("the study has been deleted"))
+        raise Refused(_("The study has been deleted."))
     study, given = get_report_study(row), load_inputs(row)
     done: list[str] = []
 

@@ -29,6 +29,7 @@ from assay.formats.errors import FormatError
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
 from pooling.platform.page_files import render_page
+from pooling.platform.sentences import as_sentence
 from pooling.selectors.jobs import make_job_view
 from pooling.tasks import send
 
@@ -68,7 +69,7 @@ def _study_form(
                 user=request.user,
             )
         except Refused as error:
-            form.add_error(None, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+            form.add_error(None, as_sentence(error))
         except FormatError as error:
             form.add_error(None, "; ".join(error.lines()))
         else:
@@ -139,7 +140,7 @@ def make_again(request: HttpRequest, pk: int) -> HttpResponseBase:
     try:
         fresh = stored_studies.rerun_study(row, user=request.user)
     except Refused as error:
-        messages.error(request, _("Not started: %(error)s.") % {"error": error})
+        messages.error(request, as_sentence(error))
         return redirect("study", pk)
     return _redirect_to_study(fresh)
 

@@ -159,8 +159,8 @@ def describe_basis(answer: dict[str, Any], n_topics: int) -> str:
         )
     sentences = (
         ngettext(
-            "Over the %(n)s of %(whole)s topic with a label.",
-            "Over the %(n)s of %(whole)s topics with a label.",
+            "Based on the %(n)s of %(whole)s topic with a label.",
+            "Based on the %(n)s of %(whole)s topics with a label.",
             n_topics,
         )
         % {"n": f"{answer['topics']:,}", "whole": f"{n_topics:,}"},

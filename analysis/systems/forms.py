@@ -265,7 +265,7 @@ class ReportForm(forms.Form):
                         else ""
                     )
                     says = _(
-                        "No label of “%(words)s” has grade %(grade)s or higher; the highest is %(highest)s.%(way_out)s"
+                        "No label of “%(words)s” has grade %(grade)s or higher. The highest grade is %(highest)s.%(way_out)s"
                     )
                     self.add_error(
                         one.name,

@@ -137,14 +137,14 @@ def list_input_files(
     rows = {row.pk: row for row in collection.runs.filter(pk__in=parameters.get("runs", []))}
     runs = [rows[pk] for pk in parameters.get("runs", []) if pk in rows]
     if len(runs) < len(parameters.get("runs", [])):
-        raise Refused(_("a selected run is no longer in the collection"))
+        raise Refused(_("A selected run is no longer in the collection."))
     if len(runs) < kind.least_runs:
         raise MalformedRequest(
-            ngettext("choose at least %(n)s run", "choose at least %(n)s runs", kind.least_runs)
+            ngettext("Choose at least %(n)s run.", "Choose at least %(n)s runs.", kind.least_runs)
             % {"n": kind.least_runs}
         )
     if len({run.pk for run in runs}) < len(runs) and not kind.pair:
-        raise MalformedRequest(_("a run was selected twice"))
+        raise MalformedRequest(_("A run was selected twice."))
     inputs = [
         InputFile(
             make_path("runs", run.tag, ".run", taken),
@@ -157,7 +157,7 @@ def list_input_files(
         for run in runs
     ]
     if len(parameters.get("qrels", [])) < kind.min_qrels:
-        raise MalformedRequest(_("choose at least %(n)s qrels") % {"n": kind.min_qrels})
+        raise MalformedRequest(_("Choose at least %(n)s qrels.") % {"n": kind.min_qrels})
     for reference in parameters.get("qrels", []):
         inputs.append(_qrels_file(reference, collection, campaign, taken, kind))
     for file in kind.written:
@@ -177,7 +177,7 @@ def _qrels_file(
     if source == "imported" and rest.isdecimal():
         row = Qrels.objects.filter(collection=collection, pk=int(rest)).first()
         if row is None:
-            raise Refused(_("selected qrels are no longer in the collection"))
+            raise Refused(_("Selected qrels are no longer in the collection."))
         path = make_path("qrels", row.name, ".qrels", taken)
         return InputFile(path, "qrels", name_from_path(path), reference, row.digest, row.n_rows)
     if (
@@ -194,8 +194,8 @@ def _qrels_file(
         path = campaign_qrels_path(campaign, reference, taken)
         return InputFile(path, "qrels", name_from_path(path), reference)
     if campaign is not None and source == "recipe":
-        raise Refused(_("the campaign no longer has the recipe of the selected labels"))
-    raise Refused(_("qrels %(reference)s not found") % {"reference": repr(reference)})
+        raise Refused(_("The campaign no longer has the recipe of the selected labels."))
+    raise Refused(_("There are no qrels named %(reference)s.") % {"reference": repr(reference)})
 
 
 def campaign_qrels_path(campaign: Campaign, reference: str, taken: set[str] | None = None) -> str:
@@ -258,4 +258,4 @@ def _resolve_reference(campaign: Campaign, one: InputFile) -> LabelReference:
     try:
         return LabelReference.find(campaign, one.origin)
     except ValueError:
-        raise Refused(_("%(name)s: the recipe was deleted") % {"name": one.name}) from None
+        raise Refused(_("%(name)s: the recipe was deleted.") % {"name": one.name}) from None

@@ -376,8 +376,7 @@ ALL_KINDS = (
     ReportKind(
         "plan_study",
         "Power analysis",
-        "Topics needed to detect a difference, from the variances of runs at hand, and the "
-        "value of additional judgements or deeper pools.",
+        "Topics needed to detect a difference, from the variances of existing runs, and the value of additional judgements or deeper pools.",
         (
             *("measures", "difference", "width", "power", "alpha"),
             web_field(

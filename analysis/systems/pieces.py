@@ -81,7 +81,7 @@ def _run_until_done(work: ClaimedJob, report: Report, plan: PieceworkPlan) -> No
         if claimed is None:
             if report.chunks.filter(done_at=None, attempt__gte=ATTEMPTS, owner="").exists():
                 raise Refused(
-                    _("a part of this calculation failed three times; see the server's log")
+                    _("A part of this calculation failed three times. See the server's log.")
                 )
             time.sleep(WAIT_SECONDS)
             continue

@@ -161,7 +161,7 @@ def run_report_job(work: ClaimedJob, *, in_pieces: ComputeFunction) -> dict[str,
         .first()
     )
     if report is None:
-        raise Refused(_("the report has been deleted"))
+        raise Refused(_("The report has been deleted."))
     kind = KINDS[report.kind]
     work.progress(0, total=None, message="collecting runs and qrels", now=True)
     freeze_inputs(report, work)
@@ -211,7 +211,7 @@ def freeze_inputs(report: Report, work: ClaimedJob) -> None:
                 text = campaign_qrels_text(report.campaign, one)
                 if not text:
                     raise Refused(
-                        _("%(name)s: no pair has a label yet, so there are no qrels")
+                        _("%(name)s: no pair has a label yet, so there are no qrels.")
                         % {"name": one.name}
                     )
                 files[one.path] = store_file(report, one.path, text.encode())
@@ -291,7 +291,7 @@ def load_run(one: InputFile) -> RunColumns:
     files use."""
     row = Run.objects.filter(pk=one.row).first()
     if row is None or row.digest != one.digest:
-        raise Refused(_("the run %(name)s has been deleted") % {"name": one.name})
+        raise Refused(_("The run %(name)s has been deleted.") % {"name": one.name})
     return replace(rescore_by_order(load_rankings(row)), tag=one.name)
 
 
@@ -305,7 +305,7 @@ def load_qrels(report: Report, one: InputFile) -> QrelsColumns:
             return read_qrels(io.BytesIO(source.read()), name=one.name)
     row = Qrels.objects.filter(pk=one.row).first()
     if row is None or row.digest != one.digest:
-        raise Refused(_("the qrels %(name)s have been deleted") % {"name": one.name})
+        raise Refused(_("The qrels %(name)s have been deleted.") % {"name": one.name})
     out = io.StringIO()
     write_qrels(load_grades(row), out)  # topics in the order of the downloadable file
     return read_qrels(io.BytesIO(out.getvalue().encode()), name=one.name)
@@ -341,13 +341,13 @@ def check_inputs(report: Report) -> None:
     """Raise Refused if runs or qrels of the report have been deleted."""
     for one in [InputFile.of(stored) for stored in report.inputs]:
         if one.kind == "run" and not Run.objects.filter(pk=one.row, digest=one.digest).exists():
-            raise Refused(_("the run %(name)s has been deleted") % {"name": one.name})
+            raise Refused(_("The run %(name)s has been deleted.") % {"name": one.name})
         if (
             one.kind == "qrels"
             and one.path not in report.files
             and not Qrels.objects.filter(pk=one.row, digest=one.digest).exists()
         ):
-            raise Refused(_("the qrels %(name)s have been deleted") % {"name": one.name})
+            raise Refused(_("The qrels %(name)s have been deleted.") % {"name": one.name})
 
 
 def request_click_reports(campaign: Campaign, *, user: Any) -> list[Report]:
@@ -361,7 +361,7 @@ def request_click_reports(campaign: Campaign, *, user: Any) -> list[Report]:
     ]
     if not clicks:
         raise Refused(
-            _("the collection has no qrels from clicks; import them and mark them as clicks")
+            _("The collection has no qrels from clicks. Import them and mark them as clicks.")
         )
     runs = list(campaign.collection.runs.values_list("pk", flat=True))
     own = "campaign:binary:majority"  # binary like clicks, so that one minimum relevant grade fits both

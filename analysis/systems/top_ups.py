@@ -59,24 +59,25 @@ def create_top_up(report: Report, n: int | None, *, user: Any) -> Campaign:
     """
     result = ordered_result(report)
     if not KINDS[report.kind].topped_up or result is None:
-        raise Refused(_("the report has no pairs to judge"))
+        raise Refused(_("The report has no pairs to judge."))
     order = result["order"][: n or result["settles"]["n"]]
     if not order:
-        raise Refused(_("no pairs are left to judge for this report"))
+        raise Refused(_("No pairs are left to judge for this report."))
     with transaction.atomic():
         locked = Report.objects.select_for_update().get(pk=report.pk)
         earlier = get_top_up(locked)
         if earlier is not None:
             raise Refused(
-                _("the top-up campaign %(campaign)s already exists") % {"campaign": earlier.name}
+                _("The top-up campaign %(campaign)s already exists.") % {"campaign": earlier.name}
             )
         kept = set(
             report.collection.topics.filter(removed_reason="").values_list("topic_id", flat=True)
         )
         if gone := sorted({topic for topic, _, _ in order} - kept):
             says = ngettext(
-                "topic %(first)s of these pairs is no longer in the collection; compute the report again",
-                "%(n)s topics of these pairs are no longer in the collection, for example %(first)s; compute the report again",
+                "Topic %(first)s of these pairs is no longer in the collection. Compute the report again.",
+                "%(n)s topics of these pairs are no longer in the collection, for example %(first)s. "
+                "Compute the report again.",
                 len(gone),
             )
             raise Refused(says % {"n": f"{len(gone):,}", "first": gone[0]})
@@ -114,7 +115,7 @@ def _create_campaign(
         if guideline is not None:
             lifecycle.save_guideline(campaign, guideline.text, actor=user)
     except CampaignError as error:
-        raise Refused(str(error).rstrip(".")) from None
+        raise Refused(str(error)) from None
     return campaign
 
 

@@ -42,6 +42,7 @@ from pooling.permissions import get_managed_collection
 from pooling.platform.jobs import Refused
 from pooling.platform.page_files import render_page
 from pooling.platform.requests import parse_row_id
+from pooling.platform.sentences import as_sentence
 from pooling.selectors.jobs import make_job_view
 from pooling.tasks import send
 
@@ -140,7 +141,7 @@ def _report_form(
                 lists=form.lists(),
             )
         except Refused as error:
-            form.add_error(None, f"{str(error)[:1].upper()}{str(error)[1:]}.")
+            form.add_error(None, as_sentence(error))
         else:
             return _redirect_to_reports(report)
     context = frame_context(collection, campaign) | {"asked": KINDS[kind], "form": form}
@@ -166,7 +167,7 @@ def _redirect_to_reports(*made: Report) -> HttpResponse:
 
 
 def _report_refused(request: HttpRequest, why: Refused, page: str, key: str | int) -> HttpResponse:
-    messages.error(request, _("Not started: %(why)s.") % {"why": why})
+    messages.error(request, as_sentence(why))
     return redirect(page, key)
 
 
@@ -263,7 +264,7 @@ def top_up(request: HttpRequest, pk: int) -> HttpResponse:
     wanted = request.POST.get("n", "")
     try:
         if wanted and not parse_row_id(wanted):
-            raise Refused(_("the number of pairs must be a whole number of at least 1"))
+            raise Refused(_("The number of pairs must be a whole number of at least 1."))
         campaign = top_ups.create_top_up(report, int(wanted) if wanted else None, user=request.user)
     except Refused as error:
         return _report_refused(request, error, "report", pk)

@@ -70,7 +70,7 @@ def needs_judgements(
     if campaign is None or not all(map(is_own_labels, parameters.get("qrels", []))):
         raise Refused(
             _(
-                "label noise requires individual judgements, which only the campaign's own labels have"
+                "Label noise requires individual judgements. Only the campaign's own labels have them."
             )
         )
     return True
@@ -100,7 +100,7 @@ def have_dates(runs: Sequence[Run], *, or_none: bool = False) -> bool:
     if undated and not (or_none and len(undated) == len(runs)):
         shown = f"{', '.join(undated[:5])}{' …' if len(undated) > 5 else ''}"
         raise Refused(
-            _("no submission date for {shown}; enter it on the run's page") % {"shown": shown}
+            _("No submission date for %(shown)s. Enter it on the run's page.") % {"shown": shown}
         )
     return not undated
 
@@ -119,7 +119,7 @@ def pool_table(report: Report, work: ClaimedJob) -> str:
     if chosen := report.parameters.get("options", {}).get("pool"):
         pool = report.collection.pools.filter(pk=chosen).first()
         if pool is None:
-            raise Refused(_("the selected pool is no longer in the collection"))
+            raise Refused(_("The selected pool is no longer in the collection."))
         return format_tsv(
             header,
             pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank"),
@@ -206,7 +206,7 @@ def _stored_qrels(report: Report, reference: str) -> QrelsColumns:
         collection=report.collection, pk=int(reference.rpartition(":")[2])
     ).first()
     if row is None:
-        raise Refused(_("the selected qrels are no longer in the collection"))
+        raise Refused(_("The selected qrels are no longer in the collection."))
     return load_grades(row)
 
 
@@ -221,7 +221,7 @@ def ranks_file(report: Report, work: ClaimedJob) -> str:
     chosen = same.filter(pk=report.parameters["options"]["ranks"]).first()
     result = ordered_result(chosen) if chosen is not None else None
     if result is None:
-        raise Refused(_("the selected rank certainty report no longer exists"))
+        raise Refused(_("The selected rank certainty report no longer exists."))
     return json.dumps(result, ensure_ascii=False) + "\n"
 
 
@@ -258,18 +258,18 @@ def is_applicable(
 ) -> bool:
     """Return whether LLM judges can be compared. Raises Refused with what is missing."""
     if campaign is None:
-        raise Refused(_("LLM judges belong to campaigns; use the campaign's Results page"))
+        raise Refused(_("LLM judges belong to campaigns. Use the campaign's Results page."))
     if not llm_judges.get_frozen_judges(campaign):
         raise Refused(
             _(
-                "this campaign has no frozen LLM judge; label the whole pool with one on the "
-                "LLM judges page, then freeze it"
+                "This campaign has no frozen LLM judge. Label the whole pool with one on the LLM judges "
+                "page, then freeze it."
             )
         )
     if not is_sampled(campaign):
         says = _(
-            "the pool of this campaign is not a random sample; freeze the LLM judge, then draw a "
-            "sampled pool from the same runs"
+            "The pool of this campaign is not a random sample. Freeze the LLM judge, then draw a "
+            "sampled pool from the same runs."
         )
         raise Refused(says)
     return True

@@ -48,15 +48,15 @@ def get_frozen_labels(collection: Collection, name: str, user: Any) -> FrozenLab
     if judge is None:
         known = ", ".join(one for one, _words in list_frozen_judges(collection, user))
         says = (
-            _("no LLM judge of this collection is named %(name)s; expected one of %(known)s")
+            _("No LLM judge of this collection is named %(name)s. Choose one of %(known)s.")
             if known
-            else _("no LLM judge of this collection is named %(name)s; no LLM judge is frozen yet")
+            else _("No LLM judge of this collection is named %(name)s. No LLM judge is frozen yet.")
         )
         raise Refused(says % {"name": repr(name[:100]), "known": known})
     if judge.frozen_at is None:
         says = _(
-            "%(judge)s is not frozen, so its labels could still change after the sample is "
-            "drawn. Freeze it on the LLM judges page first"
+            "%(judge)s is not frozen, so its labels could still change after the sample is drawn. "
+            "Freeze it on the LLM judges page first."
         )
         raise Refused(says % {"judge": judge.name})
     highest = max(int(grade["value"]) for grade in judge.scale)

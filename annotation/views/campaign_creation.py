@@ -165,7 +165,7 @@ def duplicate(request: SignedInRequest, slug: str) -> HttpResponse:
             campaign, name=name, actor=request.user, with_people="people" in request.POST
         )
     except CampaignError as error:
-        messages.error(request, _("Can't duplicate: %(error)s") % {"error": error})
+        messages.error(request, str(error))
         return redirect("campaign-step", slug, "open")
     messages.success(
         request,

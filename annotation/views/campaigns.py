@@ -486,7 +486,7 @@ def delete(request: SignedInRequest, slug: str) -> HttpResponse:
     try:
         n = removal.delete_campaign(campaign, actor=request.user)
     except service.CampaignError as error:
-        messages.error(request, _("Can't delete: %(error)s") % {"error": error})
+        messages.error(request, str(error))
         return redirect("campaign-step", slug, "open")
     deleted = (
         ngettext(

@@ -149,7 +149,7 @@ def act_on_llm_judge(request: SignedInRequest, slug: str, pk: int) -> HttpRespon
             )
         elif action == "delete":
             llm_judges.delete_judge(judge, actor=request.user)
-            messages.success(request, _("%(name)s is deleted.") % {"name": judge.name})
+            messages.success(request, _("Deleted %(name)s.") % {"name": judge.name})
             return redirect("campaign-llm-judges", slug)
     except CampaignError as error:
         messages.error(request, str(error))

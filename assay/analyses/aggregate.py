@@ -89,7 +89,7 @@ def compute(
     chosen = labels[options.labels]
     if not chosen.n_labelled:
         warn(
-            "no pair has the required {format_count(options.min_judgements, 'counted judgement')}, so there are no labels; lower --min-judgements"
+            f"no pair has the required {format_count(options.min_judgements, 'counted judgement')}, so there are no labels; lower --min-judgements"
         )
     for name, aggregation in labels.items():
         if aggregation.ended is not None and not aggregation.ended.converged:

@@ -117,7 +117,7 @@ def find_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
             AnnotatorFlag(
                 "often cannot judge",
                 evidence,
-                "May have been assigned unclear topics, or lack a language. Read the reasons given.",
+                "The annotator may have been assigned unclear topics, or may not know a language. Read the reasons given.",
             )
         )
     if p.n < MIN_PAIRS:
@@ -162,8 +162,7 @@ def _agreement_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
                 AGAINST_OTHERS,
                 evidence,
                 (
-                    "May have read the scale in reverse, or the others may share an error. "
-                    "Ask before excluding."
+                    "The annotator may have read the scale in reverse, or the others may share an error. Ask before excluding."
                 ),
             )
         ]
@@ -172,7 +171,7 @@ def _agreement_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
             AnnotatorFlag(
                 AT_CHANCE,
                 evidence,
-                "May have been assigned the hardest topics, or judge well among careless annotators. Read some disagreements.",
+                "The annotator may have been assigned the hardest topics, or may judge well among careless annotators. Read some disagreements.",
             )
         ]
     return []
@@ -232,7 +231,7 @@ def _gold_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
             AnnotatorFlag(
                 GOLD_AT_CHANCE,
                 evidence,
-                "May have read the scale in reverse. Check the answers before you act.",
+                "The annotator may have read the scale in reverse. Check the answers before you act.",
             )
         ]
     return [

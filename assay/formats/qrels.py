@@ -282,7 +282,9 @@ def make_qrels(name: str, rows: Iterable[tuple[str, str, int]]) -> QrelsColumns:
     if grouping is not None:
         words, values = words[grouping], values[grouping]
     if repeated := find_duplicates(words, offsets):
-        raise ValueError(f"{len(repeated)} pairs appear more than once, expected each pair once")
+        raise ValueError(
+            f"{format_count(len(repeated), 'pair', 'appears', 'appear')} more than once, expected each pair once"
+        )
     return _sort_columns(name, list(topics), offsets, words, values, [])
 
 

@@ -562,7 +562,9 @@ def make_run(tag: str, rows: Iterable[tuple[str, str, float]], *, name: str = ""
     if grouping is not None:
         words, values = words[grouping], values[grouping]
     if repeated := find_duplicates(words, offsets):
-        raise ValueError(f"{len(repeated)} documents appear more than once for a topic")
+        raise ValueError(
+            f"{format_count(len(repeated), 'document', 'appears', 'appear')} more than once for a topic"
+        )
     order = trec_order(values, words, offsets)
     if order is not None:
         words, values = words[order], values[order]

@@ -70,7 +70,7 @@ def run_job_here(job: Job, stderr: OutputWrapper) -> Job:
             "state": Job.State.CANCELLED,
             "owner": "",
             "finished_at": timezone.now(),
-            "message": "interrupted; nothing was kept",
+            "message": "Interrupted. Nothing was saved.",
         }
         Job.objects.filter(pk=job.pk, state__in=Job.ACTIVE).update(**gone)
         raise

@@ -58,8 +58,8 @@ def preview_removal(collection: Collection, kind: str, pk: int | None) -> Remova
         rows: Any = collection.topics.all()
         pools = collection.pools.count()
         says = ngettext(
-            "%(n)s pool would lose its pairs. Delete the pool first",
-            "%(n)s pools would lose their pairs. Delete the pools first",
+            "%(n)s pool would lose its pairs. Delete the pool first.",
+            "%(n)s pools would lose their pairs. Delete the pools first.",
             pools,
         )
         refused = [says % {"n": f"{pools:,}"}] if pools else []
@@ -111,21 +111,21 @@ def _make_preview(kind: str, thing: Any, title: str) -> RemovalPreview:
     for relation, n, words in _iterate_related(thing):
         if relation.many_to_many:
             says = ngettext(
-                "%(things)s was created from it. Delete that first",
-                "%(things)s were created from it. Delete those first",
+                "%(things)s was created from it. Delete it first.",
+                "%(things)s were created from it. Delete them first.",
                 n,
             )
             refused.append(says % {"things": words})
         elif relation.on_delete is PROTECT:
             says = ngettext(
-                "it is used by %(things)s. Delete that first",
-                "it is used by %(things)s. Delete those first",
+                "%(things)s uses it. Delete that first.",
+                "%(things)s use it. Delete them first.",
                 n,
             )
             refused.append(says % {"things": words})
     if kind == "documents" and thing.collection.pools.exists():
         refused.append(
-            _("the collection's pools use texts from its document files. Delete the pools first")
+            _("The collection's pools use texts from its document files. Delete the pools first.")
         )
     return RemovalPreview(
         kind, title, count_dependent_rows(thing), refused, str(RECOVERY_HINTS[kind])

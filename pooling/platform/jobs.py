@@ -37,7 +37,6 @@ from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone, translation
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from assay.formats.errors import FileProblem, FormatError
@@ -109,7 +108,7 @@ class JobKind:
 
     @property
     def kept(self) -> str:
-        return "what was done is kept" if self.resumes else "nothing was kept"
+        return "The work done so far is kept." if self.resumes else "Nothing was saved."
 
 
 KINDS: dict[str, JobKind] = {}
@@ -175,14 +174,14 @@ def check_quota(user: User | AnonymousUser | None) -> None:
     if not most or user is None or not user.is_authenticated:
         return
     if (n := Job.objects.filter(created_by=user, state__in=Job.ACTIVE).count()) >= most:
-        said = ngettext(
-            "You have %(n)s job waiting or running", "You have %(n)s jobs waiting or running", n
-        ) % {"n": f"{n:,}"}
-        says = _(
-            "%(said)s. The maximum per user is %(most)s. Wait until some have finished, or "
-            "cancel some under Background work."
+        says = ngettext(
+            "You have %(n)s job waiting or running. The maximum per user is %(most)s. Wait until "
+            "it has finished, or cancel it under Background work.",
+            "You have %(n)s jobs waiting or running. The maximum per user is %(most)s. Wait until "
+            "some have finished, or cancel some under Background work.",
+            n,
         )
-        raise OverQuota(says % {"said": said, "most": f"{most:,}"})
+        raise OverQuota(says % {"n": f"{n:,}", "most": f"{most:,}"})
 
 
 def request_cancel(job: Job) -> None:
@@ -193,7 +192,7 @@ def request_cancel(job: Job) -> None:
         state=Job.State.CANCELLED,
         cancel_requested=True,
         finished_at=now,
-        message="cancelled before it began",
+        message="Cancelled before it began.",
     ):
         return
     Job.objects.filter(pk=job.pk, state=Job.State.RUNNING).update(cancel_requested=True)
@@ -451,7 +450,7 @@ def _execute(work: ClaimedJob, watch: JobWatch) -> None:
                 work,
                 Job.State.FAILED,
                 {},
-                f"the database was unavailable {ATTEMPTS} times; {kept}; try again later",
+                f"The database was unavailable {ATTEMPTS} times. {kept} Try again later.",
             )
     except MemoryError:
         log.exception("job %s (%s) ran out of memory", job.pk, job.label)
@@ -459,7 +458,7 @@ def _execute(work: ClaimedJob, watch: JobWatch) -> None:
             work,
             Job.State.FAILED,
             {},
-            f"the server does not have enough memory for this job; {kept}",
+            f"The server does not have enough memory for this job. {kept}",
         )
     except Exception:
         log.exception("job %s (%s) failed", job.pk, job.label)
@@ -467,20 +466,20 @@ def _execute(work: ClaimedJob, watch: JobWatch) -> None:
             work,
             Job.State.FAILED,
             {},
-            f"something went wrong on the server; {kept}; the server log has details under job {job.pk}",
+            f"Something went wrong on the server. {kept} The server log has details under job {job.pk}.",
         )
 
 
 def _end_early(work: ClaimedJob, reason: Exception) -> None:
     kept = KINDS[work.job.kind].kept
     if isinstance(reason, JobCancelled):
-        _end_if_held(work, Job.State.CANCELLED, {}, f"cancelled; {kept}")
+        _end_if_held(work, Job.State.CANCELLED, {}, f"Cancelled. {kept}")
     else:
         _end_if_held(
             work,
             Job.State.FAILED,
             {},
-            f"it made no progress for {settings.JOB_IDLE_SECONDS:,} seconds (ASSAY_JOB_IDLE_SECONDS); {kept}",
+            f"The job made no progress for {settings.JOB_IDLE_SECONDS:,} seconds (ASSAY_JOB_IDLE_SECONDS). {kept}",
         )
 
 
@@ -509,7 +508,7 @@ def describe_refusal(error: FormatError) -> dict[str, Any]:
 
 
 def format_refusal(error: FormatError) -> str:
-    return f"{error.count:,} problem{'' if error.count == 1 else 's'} in {error.file}; nothing was kept"
+    return f"{error.count:,} problem{'' if error.count == 1 else 's'} in {error.file}. Nothing was saved."
 
 
 def _make_printable(text: str, length: int = 300) -> str:
@@ -525,14 +524,14 @@ def _claim_job(job_id: int) -> ClaimedJob | None:
     free = Q(state=Job.State.QUEUED) | (Q(state=Job.State.RUNNING) & lost_heartbeat_filter(now))
     jobs = Job.objects.filter(free, pk=job_id)
     kind = KINDS.get(jobs.values_list("kind", flat=True).first() or "")
-    kept = kind.kept if kind else "nothing was kept"
+    kept = kind.kept if kind else "Nothing was saved."
     if jobs.filter(cancel_requested=True).update(
-        state=Job.State.CANCELLED, owner="", finished_at=now, message=f"cancelled; {kept}"
+        state=Job.State.CANCELLED, owner="", finished_at=now, message=f"Cancelled. {kept}"
     ):
         return None
     tired = {"state": Job.State.FAILED, "owner": "", "finished_at": now}
     tired["message"] = (
-        f"the worker stopped {ATTEMPTS} times during this job, possibly because it ran out of memory; {kept}"
+        f"The worker stopped {ATTEMPTS} times during this job, possibly because it ran out of memory. {kept}"
     )
     if jobs.filter(attempt__gte=ATTEMPTS).update(**tired):
         return None

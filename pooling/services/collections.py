@@ -30,7 +30,7 @@ def create_collection(
     """Create a collection managed by its creator. The slug is derived from the name unless given. A
     number is added to a slug that is taken."""
     if not name.strip():
-        raise MalformedRequest(_("a collection needs a name"))
+        raise MalformedRequest(_("Enter a name for the collection."))
     wanted = slug or slugify(name)[:70] or "collection"
     for number in range(1, 1000):
         free = wanted if number == 1 else f"{wanted}-{number}"
@@ -50,11 +50,11 @@ def create_collection(
         except IntegrityError:
             if slug:
                 raise Refused(
-                    _("a collection with the address %(slug)s already exists")
+                    _("A collection with the address %(slug)s already exists.")
                     % {"slug": repr(slug)}
                 ) from None
     raise Refused(
-        _("too many collections are named %(name)s; choose another name") % {"name": repr(name)}
+        _("Too many collections are named %(name)s. Choose another name.") % {"name": repr(name)}
     )
 
 
@@ -82,7 +82,7 @@ def add_manager(collection: Collection, username: str) -> Any:
     manager = get_user_model().objects.filter(username=username.strip(), is_active=True).first()
     if manager is None:
         raise Refused(
-            _("there is no account with the username %(username)s")
+            _("There is no account with the username %(username)s.")
             % {"username": repr(username.strip())}
         )
     collection.managers.add(manager)
@@ -94,7 +94,7 @@ def remove_manager(collection: Collection, user_id: int) -> None:
     with transaction.atomic():
         Collection.objects.select_for_update().get(pk=collection.pk)
         if not collection.managers.exclude(pk=user_id).exists():
-            raise Refused(_("a collection needs at least one manager"))
+            raise Refused(_("A collection needs at least one manager."))
         collection.managers.remove(user_id)
 
 
@@ -111,7 +111,7 @@ def delete_collection(collection: Collection) -> None:
             transaction.on_commit(partial(delete_files, files))
     except ProtectedError:
         raise Refused(
-            _("campaigns use this collection, so it can't be deleted; delete the campaigns first")
+            _("Campaigns use this collection, so it can't be deleted. Delete the campaigns first.")
         ) from None
 
 

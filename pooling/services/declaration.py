@@ -523,7 +523,7 @@ def _apply_decisions(plan: CollectionPlan, collection: Collection, user: Any) ->
             continue
         topic = change.after if change.name == "kept" else (change.after or change.before)["topic"]
         if topic not in rows:
-            raise Refused(_("topic %(topic)s is not in the collection") % {"topic": topic})
+            raise Refused(_("Topic %(topic)s is not in the collection.") % {"topic": topic})
         decisions[rows[topic]] = (
             "keep"
             if change.name == "kept"

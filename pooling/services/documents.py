@@ -54,7 +54,7 @@ def import_documents(work: ClaimedJob) -> dict[str, Any]:
     digest = file_digest(upload.file.path, work)
     same = collection.document_files.filter(digest=digest).first()
     if same is not None:
-        raise Refused(_("this file has already been imported as %(name)s") % {"name": same.name})
+        raise Refused(_("This file has already been imported as %(name)s.") % {"name": same.name})
     inspection = inspect_documents(upload, work)
     digests, facts, warnings = inspection.digests, inspection.facts, inspection.warnings
     known = load_document_digests(collection)
@@ -93,7 +93,7 @@ def import_documents(work: ClaimedJob) -> dict[str, Any]:
     except IntegrityError:
         file_storage.delete(name)
         raise Refused(
-            _("another user has just imported %(upload)s") % {"upload": upload.name}
+            _("Another user has just imported %(upload)s.") % {"upload": upload.name}
         ) from None
     except BaseException:
         file_storage.delete(name)
@@ -354,8 +354,7 @@ def delete_document_file(file: DocumentFile) -> None:
         if file.collection.pools.exists():
             raise Refused(
                 _(
-                    "the collection's pools use texts from its document files. Delete the "
-                    "pools first"
+                    "The collection's pools use texts from its document files. Delete the pools first."
                 )
             )
         names = [name for name in (file.file.name, file.ids.name) if name]

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.core.files.base import File
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from assay.formats.detect import FileKind, guess_kind
 from assay.formats.errors import FormatError
@@ -38,9 +37,6 @@ IMPORT_ORDER: list[str] = [
 ]
 """Order of import. Files that refer to others come later: IDs of runs and qrels are searched in
 topics and documents."""
-CHOOSE_KIND_HINT = gettext_lazy(
-    "choose its type under “File type”, or convert it to one of the formats listed there"
-)
 
 
 class RecognisedUpload(NamedTuple):
@@ -82,7 +78,7 @@ def _recognise_kind(upload: Upload) -> tuple[str, bool, list[str]]:
     except FormatError as error:
         first = error.problems[0]
         raise Refused(
-            _("%(upload)s is %(problem)s; upload %(expected)s")
+            _("%(upload)s is %(problem)s. Upload %(expected)s.")
             % {"upload": upload.name, "problem": first.problem, "expected": first.expected}
         ) from None
     taken = list(
@@ -90,13 +86,14 @@ def _recognise_kind(upload: Upload) -> tuple[str, bool, list[str]]:
     )
     if not guessed.kinds:
         says = _(
-            "the type of %(upload)s was not recognised (topics, documents, run, qrels, "
-            "clicks or set): %(way_out)s"
+            "The type of %(upload)s was not recognised (topics, documents, run, qrels, clicks or "
+            "set). Choose its type under “File type”, or convert it to one of the formats listed there."
         )
-        raise Refused(says % {"upload": upload.name, "way_out": CHOOSE_KIND_HINT})
+        raise Refused(says % {"upload": upload.name})
     if not taken:
         says = _(
-            "%(upload)s looks like %(kind)s: %(elsewhere)s. If it is something else, %(way_out)s"
+            "%(upload)s looks like %(kind)s: %(elsewhere)s. If it is something else, choose its "
+            "type under “File type”, or convert it to one of the formats listed there."
         )
         kind = guessed.kinds[0]
         raise Refused(
@@ -105,7 +102,6 @@ def _recognise_kind(upload: Upload) -> tuple[str, bool, list[str]]:
                 "upload": upload.name,
                 "kind": uploads.KIND_DESCRIPTIONS.get(kind, kind),
                 "elsewhere": uploads.OTHER_KIND_HINTS[kind],
-                "way_out": CHOOSE_KIND_HINT,
             }
         )
     # A click log is imported as qrels only, so two kinds with the same import leave no doubt.

@@ -48,4 +48,4 @@ def make_parameters(
         )
     if kind == PoolKind.ORDERED:
         return ordering.make_ordered_parameters(goal, batch=batch, audit=audit)
-    raise MalformedRequest(_("unknown kind of pool; choose one of depth, ordered, sampled"))
+    raise MalformedRequest(_("Unknown kind of pool. Choose one of depth, ordered, sampled."))

@@ -102,7 +102,7 @@ def check_ids(
             {
                 "unknown topics": len(unknown),
                 "removed topics": removed,
-                "kept topics without rows": absent,
+                "topics without rows": absent,
             }
         )
         if unknown:
@@ -147,14 +147,14 @@ def map_query_texts(rows: Rows, collection: Collection) -> tuple[Rows, dict[str,
     for text, topic_id in collection.topics.order_by("position").values_list("text", "topic_id"):
         texts.setdefault(text, topic_id)
     if not texts:
-        raise Refused(_("the file identifies topics by query text; import the topics first"))
+        raise Refused(_("The file identifies topics by query text. Import the topics first."))
     matched, left_out = replace_query_texts(rows, texts)
     shown = ", ".join(f"“{text[:60]}”" for text in left_out[:MAX_QUERIES_SHOWN]) + (
         ", …" if len(left_out) > MAX_QUERIES_SHOWN else ""
     )
     if not matched.topics:
         raise Refused(
-            _("none of the %(n)s queries matches the text of a topic: %(queries)s")
+            _("None of the %(n)s queries matches the text of a topic: %(queries)s.")
             % {"n": f"{len(rows.topics):,}", "queries": shown}
         )
     facts = {

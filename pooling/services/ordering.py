@@ -37,17 +37,17 @@ def make_ordered_parameters(
     """Return the parameters of a prioritised pool. Raises Refused for invalid values."""
     if goal not in list(BatchGoal):
         raise MalformedRequest(
-            _("unknown goal; choose one of %(goal)s") % {"goal": ", ".join(BatchGoal)}
+            _("Unknown goal. Choose one of %(goal)s.") % {"goal": ", ".join(BatchGoal)}
         )
     if not 1 <= batch <= MAX_IN_BATCH:
         raise MalformedRequest(
-            _("the batch size must be from 1 to %(most)s pairs") % {"most": f"{MAX_IN_BATCH:,}"}
+            _("The batch size must be from 1 to %(most)s pairs.") % {"most": f"{MAX_IN_BATCH:,}"}
         )
     if not 0 <= audit <= MAX_AUDIT:
         raise MalformedRequest(
             _(
-                "the audit sample must be between 0 and %(most)s; for a larger share, build a "
-                "sampled pool"
+                "The audit sample must be between 0 and %(most)s. For a larger share, build a sampled "
+                "pool."
             )
             % {"most": f"{MAX_AUDIT:g}"}
         )
@@ -166,13 +166,13 @@ def request_batch(pool: Pool, *, user: Any) -> Job:
     """Request the job that plans the next batch."""
     if pool.kind != PoolKind.ORDERED:
         raise Refused(
-            _("%(pool)s is not a prioritised pool, so it has no batches") % {"pool": pool.name}
+            _("%(pool)s is not a prioritised pool, so it has no batches.") % {"pool": pool.name}
         )
     if pool.built_at is None:
-        raise Refused(_("%(pool)s is not built yet") % {"pool": pool.name})
+        raise Refused(_("%(pool)s is not built yet.") % {"pool": pool.name})
     if not count_waiting_pairs(pool):
         raise Refused(
-            _("every pair of %(pool)s with a text is already in a batch") % {"pool": pool.name}
+            _("Every pair of %(pool)s with a text is already in a batch.") % {"pool": pool.name}
         )
     pool_pairs.check_idle(pool)
     number = pool.strata.count() + 1
@@ -198,7 +198,7 @@ def plan_batch(work: ClaimedJob) -> dict[str, Any]:
     n_before = pool.strata.count()
     if number > n_before + 1:
         raise Refused(
-            _("batch %(number)s of %(pool)s can't be planned before the previous one; try again")
+            _("Batch %(number)s of %(pool)s can't be planned before the previous one. Try again.")
             % {"number": number, "pool": pool.name}
         )
     if number == n_before + 1:
@@ -242,7 +242,7 @@ def _store_batch(work: ClaimedJob, pool: Pool, number: int) -> None:
     )
     if handed[of_kept].all():
         raise Refused(
-            _("every pair of %(pool)s with a text is already in a batch") % {"pool": pool.name}
+            _("Every pair of %(pool)s with a text is already in a batch.") % {"pool": pool.name}
         )
     batch = _plan_batch(pool, kept, label[of_kept], handed[of_kept], number=number)
     chosen = of_kept[batch.rows]

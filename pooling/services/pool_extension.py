@@ -92,29 +92,29 @@ def request_undo_extension(pool: Pool, *, user: Any) -> Job:
     pool_pairs.check_idle(pool)
     last = get_last_extension(pool)
     if last is None:
-        raise Refused(_("%(pool)s has no extension to undo") % {"pool": pool.name})
+        raise Refused(_("%(pool)s has no extension to undo.") % {"pool": pool.name})
     if (
         pool.kind == PoolKind.ORDERED
         and last.parameters["before"]["n_batches"] != pool.strata.count()
     ):
         raise Refused(
             _(
-                "the extension can't be undone: a later batch of %(pool)s includes its pairs "
-                "in the audit sample"
+                "The extension can't be undone: a later batch of %(pool)s includes its pairs in the "
+                "audit sample."
             )
             % {"pool": pool.name}
         )
     stages = last.parameters["before"].get("n_stages")
     if stages is not None and len(pool.parameters["stages"]) > stages + 1:
         raise Refused(
-            _("the extension can't be undone: a later stage of %(pool)s was drawn from its pairs")
+            _("The extension can't be undone: a later stage of %(pool)s was drawn from its pairs.")
             % {"pool": pool.name}
         )
     if pool.source:
         raise Refused(
             _(
-                "%(pool)s contains pairs from %(source)s, so the pairs added by its runs "
-                "can't be identified"
+                "%(pool)s contains pairs from %(source)s, so the pairs added by its runs can't be "
+                "identified."
             )
             % {"pool": pool.name, "source": pool.source}
         )
@@ -142,7 +142,7 @@ def undo_extension(work: ClaimedJob) -> dict[str, Any]:
         facts = extension.parameters["taken_back_facts"]
     elif get_last_extension(pool) != extension:
         raise Refused(
-            _("%(pool)s has been extended again, or the extension has already been undone")
+            _("%(pool)s has been extended again, or the extension has already been undone.")
             % {"pool": pool.name}
         )
     else:
@@ -202,6 +202,6 @@ def _undo_extension(work: ClaimedJob, pool: Pool, extension: Job) -> dict[str, i
             Job.objects.filter(pk=extension.pk).update(parameters=marked)
     except ProtectedError:
         raise Refused(
-            _("the extension can't be undone: some of its pairs have been judged")
+            _("The extension can't be undone: some of its pairs have been judged.")
         ) from None
     return facts

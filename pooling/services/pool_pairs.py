@@ -24,7 +24,7 @@ def check_idle(pool: Pool) -> None:
         collection=pool.collection_id, parameters__pool=pool.pk, state__in=Job.ACTIVE
     ).exists():
         raise Refused(
-            _("%(pool)s is in use by a background job; wait until it has finished")
+            _("%(pool)s is in use by a background job. Wait until it has finished.")
             % {"pool": pool.name}
         )
 
@@ -32,7 +32,7 @@ def check_idle(pool: Pool) -> None:
 def get_job_pool(work: ClaimedJob) -> Pool:
     pool = Pool.objects.select_related("collection").filter(pk=work.parameters["pool"]).first()
     if pool is None:
-        raise Refused(_("the pool no longer exists"))
+        raise Refused(_("The pool no longer exists."))
     return pool
 
 

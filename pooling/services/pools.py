@@ -79,11 +79,11 @@ def request_pool(
             except IntegrityError:
                 if given:
                     raise Refused(
-                        _("a pool named %(given)s already exists; choose another name")
+                        _("A pool named %(given)s already exists. Choose another name.")
                         % {"given": given}
                     ) from None
         else:
-            raise Refused(_("enter a name for the pool"))
+            raise Refused(_("Enter a name for the pool."))
         pool.runs.set(runs)
         return jobs.enqueue(
             "build pool",
@@ -97,7 +97,9 @@ def request_pool(
 def request_rebuild(pool: Pool, *, user: Any) -> Job:
     """Request the job that builds a pool whose first job failed or was cancelled."""
     if pool.built_at is not None:
-        raise Refused(_("%(pool)s has already been built; extend it instead") % {"pool": pool.name})
+        raise Refused(
+            _("%(pool)s has already been built. Extend it instead.") % {"pool": pool.name}
+        )
     check_idle(pool)
     return jobs.enqueue(
         "build pool",
@@ -132,21 +134,21 @@ def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tu
     run_rows = set(pool.runs.values_list("pk", flat=True))
     new = [run for run in runs if run.pk not in run_rows]
     if pool.built_at is None:
-        raise Refused(_("%(pool)s is not built yet") % {"pool": pool.name})
+        raise Refused(_("%(pool)s is not built yet.") % {"pool": pool.name})
     if pool.kind == PoolKind.SAMPLED and deeper != least:
         says = _(
-            "%(pool)s is %(words)s, so its depth can't change; draw another stage or add "
-            "unpooled runs"
+            "%(pool)s is %(words)s, so its depth can't change. Draw another stage, or add unpooled "
+            "runs."
         )
         raise Refused(says % {"pool": pool.name, "words": pool.words})
     if deeper < least:
         raise Refused(
-            _("%(pool)s has depth %(least)s, and the depth of a pool can't be reduced")
+            _("%(pool)s has depth %(least)s, and the depth of a pool can't be reduced.")
             % {"pool": pool.name, "least": least}
         )
     if not new and deeper == least:
         raise Refused(
-            _("nothing to add; select additional runs, or a depth above %(least)s")
+            _("There is nothing to add. Select additional runs, or a depth above %(least)s.")
             % {"least": least}
         )
     if new:
@@ -158,7 +160,7 @@ def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tu
 def request_documents(pool: Pool, *, user: Any) -> Job:
     """Request the job that searches the missing texts again."""
     if not pool.missing_documents:
-        raise Refused(_("every pair already has its text"))
+        raise Refused(_("Every pair already has its text."))
     check_idle(pool)
     return jobs.enqueue(
         "fetch documents",
@@ -171,11 +173,11 @@ def request_documents(pool: Pool, *, user: Any) -> Job:
 
 def check_runs(collection: Collection, runs: Sequence[Run]) -> None:
     if not runs:
-        raise Refused(_("select at least one run"))
+        raise Refused(_("Select at least one run."))
     if any(run.collection_id != collection.pk for run in runs):
-        raise Refused(_("one of the selected runs belongs to another collection"))
+        raise Refused(_("One of the selected runs belongs to another collection."))
     if not collection.topics.filter(removed_reason="").exists():
-        raise Refused(_("the collection has no topics yet; import them first"))
+        raise Refused(_("The collection has no topics yet. Import them first."))
 
 
 @jobs.register_job_kind("build pool", unit="pairs")
@@ -183,7 +185,7 @@ def build_pool(work: ClaimedJob) -> dict[str, Any]:
     """Fill an empty pool. Returns the report: facts, warnings."""
     pool = get_job_pool(work)
     if pool.built_at is not None:
-        raise Refused(_("%(pool)s has already been built") % {"pool": pool.name})
+        raise Refused(_("%(pool)s has already been built.") % {"pool": pool.name})
     leftover = PoolEntry.objects.filter(pool=pool).order_by("pk")
     while some := list(leftover.values_list("pk", flat=True)[: jobs.SQLITE_ROWS]):
         # stored by an interrupted attempt
@@ -312,8 +314,8 @@ def pool_tops(tops: Sequence[RunTop], *, depth: int, seed: int) -> PooledPairs:
     if not len(pairs):
         raise Refused(
             _(
-                "the runs have no results for any kept topic; check that runs and topics use "
-                "the same topic IDs"
+                "The runs have no results for the collection's topics. Check that runs and topics use the "
+                "same topic IDs."
             )
         )
     if pairs.documents.dtype.itemsize > MAX_ID_LENGTH:
@@ -323,12 +325,12 @@ def pool_tops(tops: Sequence[RunTop], *, depth: int, seed: int) -> PooledPairs:
         )
         if long is not None:
             raise Refused(
-                _("a document ID is longer than %(most)s characters: %(id)s…")
+                _("A document ID is longer than %(most)s characters: %(id)s…")
                 % {"most": MAX_ID_LENGTH, "id": long.decode("utf-8")[:60]}
             )
     if len(pairs) > MAX_PAIRS:
         raise Refused(
-            _("%(n)s pairs exceed the maximum pool size; choose a smaller depth or fewer topics")
+            _("%(n)s pairs exceed the maximum pool size. Choose a smaller depth or fewer topics.")
             % {"n": f"{len(pairs):,}"}
         )
     return pairs
@@ -352,13 +354,13 @@ def read_run_tops(
         absent = len(kept) - len(tops[-1].topics)
         if absent:
             warnings.append(
-                f"run {run.tag} has no result for {format_part(absent, len(kept), 'kept topic')}"
+                f"run {run.tag} has no result for {format_part(absent, len(kept), 'topic')}"
             )
         if run.max_depth < deep:
             warnings.append(f"run {run.tag} ends at rank {run.max_depth:,}")
     if nothing := len(kept) - len(seen):
         warnings.append(
-            f"{nothing:,} of {len(kept):,} kept topics have no result in any run, and so no pairs"
+            f"{format_part(nothing, len(kept), 'topic', 'has', 'have')} no result in any run and therefore no pairs"
         )
     work.progress(len(runs), message="pooling", now=True)
     return tops, warnings
@@ -402,5 +404,5 @@ def delete_pool(pool: Pool) -> None:
             pool.delete()
     except ProtectedError:
         raise Refused(
-            _("a campaign uses the pool %(pool)s; delete the campaign first") % {"pool": pool.name}
+            _("A campaign uses the pool %(pool)s. Delete the campaign first.") % {"pool": pool.name}
         ) from None

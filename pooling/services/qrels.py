@@ -62,14 +62,14 @@ def import_qrels(work: ClaimedJob) -> dict[str, Any]:
     other = collection.qrels.filter(name=name).first()
     if other is not None:
         says = _(
-            "qrels named %(name)s already exist (from %(source_name)s); choose another name, "
-            "or delete the existing qrels"
+            "Qrels named %(name)s already exist (from %(source_name)s). Choose another name, or "
+            "delete the existing qrels."
         )
         raise Refused(says % {"name": name, "source_name": other.source_name})
     if not uploads.can_proceed(work, report, hold=warnings):
         return report
     work.progress(len(grades), message="storing", now=True)
-    taken = f"qrels with the name {name} have just been imported by another user"
+    taken = f"Another user has just imported qrels with the name {name}."
     with store_columns_for_row("qrels", lambda path: save_qrels(grades, path), taken=taken) as (
         stored,
         digest,
@@ -77,7 +77,7 @@ def import_qrels(work: ClaimedJob) -> dict[str, Any]:
         same = collection.qrels.filter(digest=digest).first()
         if same is not None:
             raise Refused(
-                _("these qrels have already been imported as %(name)s") % {"name": same.name}
+                _("These qrels have already been imported as %(name)s.") % {"name": same.name}
             )
         with work.completion_transaction() as final:
             row = make_qrels_row(
@@ -131,8 +131,8 @@ def _refuse_dwell(min_dwell: float) -> None:
     if min_dwell:
         raise Refused(
             _(
-                "the file does not contain UBI events, so it has no dwell times; leave the minimum "
-                "dwell time empty"
+                "The file does not contain UBI events, so it has no dwell times. Leave the minimum dwell "
+                "time empty."
             )
         )
 

@@ -33,7 +33,7 @@ def rename_run(run: Run, tag: str, *, user: Any) -> Run:
     """
     wanted, before = (
         _check_name(
-            tag, f"a tag must have 1 to {MAX_TAG_LENGTH} characters", longest=MAX_TAG_LENGTH
+            tag, f"A tag must have 1 to {MAX_TAG_LENGTH} characters.", longest=MAX_TAG_LENGTH
         ),
         run.tag,
     )
@@ -41,7 +41,7 @@ def rename_run(run: Run, tag: str, *, user: Any) -> Run:
         return run
     if not can_read_back_tag(wanted):
         raise Refused(
-            _("%(wanted)s would be ambiguous in pool files; use a tag without colons or commas")
+            _("%(wanted)s would be ambiguous in pool files. Use a tag without colons or commas.")
             % {"wanted": wanted}
         )
     try:
@@ -54,7 +54,7 @@ def rename_run(run: Run, tag: str, *, user: Any) -> Run:
             _notify_renamed(run, before, user)
     except IntegrityError:
         raise Refused(
-            _("a run with the tag %(wanted)s already exists") % {"wanted": wanted}
+            _("A run with the tag %(wanted)s already exists.") % {"wanted": wanted}
         ) from None
     return run
 
@@ -64,7 +64,7 @@ def rename_pool(pool: Pool, name: str, *, user: Any) -> Pool:
     wanted, before = (
         _check_name(
             name,
-            f"a pool's name must have 1 to {MAX_NAME_LENGTH} characters",
+            f"A pool's name must have 1 to {MAX_NAME_LENGTH} characters.",
             longest=MAX_NAME_LENGTH,
         ),
         pool.name,
@@ -78,7 +78,7 @@ def rename_pool(pool: Pool, name: str, *, user: Any) -> Pool:
             _notify_renamed(pool, before, user)
     except IntegrityError:
         raise Refused(
-            _("a pool named %(wanted)s already exists; choose another name") % {"wanted": wanted}
+            _("A pool named %(wanted)s already exists. Choose another name.") % {"wanted": wanted}
         ) from None
     return pool
 
@@ -88,7 +88,7 @@ def _check_name(name: str, rule: str, *, longest: int) -> str:
     if not 1 <= len(wanted) <= longest:
         raise Refused(rule)
     if any(unicodedata.category(one) in ("Cc", "Cs") for one in wanted):
-        raise Refused(_("a name must not contain control characters"))
+        raise Refused(_("A name must not contain control characters."))
     return wanted
 
 
@@ -107,8 +107,8 @@ def _rename_run_in_pool(pool: Pool, before: str, wanted: str) -> None:
     ):
         if wanted in contributions:
             says = _(
-                "the imported pairs of the pool %(pool)s already refer to a run %(wanted)s; "
-                "choose another tag"
+                "The imported pairs of the pool %(pool)s already refer to a run %(wanted)s. Choose "
+                "another tag."
             )
             raise Refused(says % {"pool": pool.name, "wanted": wanted})
         if before in contributions:

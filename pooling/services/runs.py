@@ -42,7 +42,7 @@ def import_run(work: ClaimedJob) -> dict[str, Any]:
     rankings, facts, left_out = _read_rankings(upload, work, options)
     tag = (options.get("tag") or rankings.tag).strip()
     if len(tag) > MAX_TAG_LENGTH:
-        says = _("the tag has %(n)s characters, but the maximum is %(most)s; choose a shorter tag")
+        says = _("The tag has %(n)s characters, but the maximum is %(most)s. Choose a shorter tag.")
         raise Refused(says % {"n": f"{len(tag):,}", "most": MAX_TAG_LENGTH})
     depths = np.diff(rankings.offsets)
     unmatched, warnings = check_ids(
@@ -77,7 +77,7 @@ def import_run(work: ClaimedJob) -> dict[str, Any]:
     ):
         return report
     work.progress(len(rankings), message="storing", now=True)
-    taken_since = f"a run with the tag {tag} has just been imported by another user"
+    taken_since = f"Another user has just imported a run with the tag {tag}."
     with store_columns_for_row(
         "runs", lambda path: save_run(rankings, path), taken=taken_since
     ) as (
@@ -86,7 +86,7 @@ def import_run(work: ClaimedJob) -> dict[str, Any]:
     ):
         same = collection.runs.filter(digest=digest).first()
         if same is not None:
-            raise Refused(_("this run has already been imported as %(tag)s") % {"tag": same.tag})
+            raise Refused(_("This run has already been imported as %(tag)s.") % {"tag": same.tag})
         with work.completion_transaction() as final:
             row = Run.objects.create(
                 collection=collection,
@@ -159,7 +159,7 @@ def get_runs_by_tag(collection: Collection, tags: Sequence[str]) -> list[Run]:
     """Return the runs with these tags, each once. Raises Refused for an unknown tag."""
     run_of = {run.tag: run for run in collection.runs.filter(tag__in=tags)}
     if absent := [tag for tag in tags if tag not in run_of]:
-        raise Refused(_("no run has the tag %(tags)s") % {"tags": ", ".join(absent[:5])})
+        raise Refused(_("No run has the tag %(tags)s.") % {"tags": ", ".join(absent[:5])})
     return [run_of[tag] for tag in dict.fromkeys(tags)]
 
 
@@ -188,7 +188,7 @@ def delete_run(run: Run) -> None:
         pool = run.pools.first()
         if pool is not None:
             raise Refused(
-                _("the pool %(pool)s uses %(tag)s; delete the pool first")
+                _("The pool %(pool)s uses %(tag)s. Delete the pool first.")
                 % {"pool": pool.name, "tag": run.tag}
             )
         name = run.columns.name

@@ -43,7 +43,7 @@ def list_frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str
 def get_frozen_labels(collection: Collection, judge: str, user: Any) -> FrozenLabels:
     for source in hooks.llm_sources:
         return source.labels(collection, judge, user)
-    raise Refused(_("this installation stores no LLM labels"))
+    raise Refused(_("This installation stores no LLM labels."))
 
 
 def make_sampled_parameters(
@@ -52,13 +52,13 @@ def make_sampled_parameters(
     """Return the parameters of a sampled pool. Raises Refused for invalid values."""
     if strata not in STRATA_KINDS:
         raise MalformedRequest(
-            _("unknown strata; choose from %(kinds)s") % {"kinds": ", ".join(STRATA_KINDS)}
+            _("Unknown strata. Choose from %(kinds)s.") % {"kinds": ", ".join(STRATA_KINDS)}
         )
     if (strata == LLM_STRATA) != (llm_judge is not None):
         raise MalformedRequest(
             _(
-                "strata by LLM grades require an LLM judge, given as CAMPAIGN/JUDGE; other "
-                "strata must not name one"
+                "Strata by LLM grades require an LLM judge, given as CAMPAIGN/JUDGE. Other strata must "
+                "not name one."
             )
         )
     try:
@@ -83,7 +83,7 @@ def _draw_pairs(
         labels = get_frozen_labels(collection, said["judge"], None)
         if labels.digest != said["digest"]:
             raise Refused(
-                _("%(judge)s is no longer the LLM judge chosen for this pool")
+                _("%(judge)s is no longer the LLM judge chosen for this pool.")
                 % {"judge": labels.judge}
             )
         n_grades = labels.n_grades
@@ -93,10 +93,9 @@ def _draw_pairs(
         ]
         if missing := [key for key in keys if key not in labels.grade_of]:
             says = _(
-                "%(judge)s has no label for %(n)s of the %(whole)s pairs, such as topic "
-                "%(topic)s, document %(document)s. Strata by LLM grades require a label for "
-                "every pair. Choose the runs and depth that the judge labelled, or use "
-                "strata by votes"
+                "%(judge)s has no label for %(n)s of the %(whole)s pairs, such as topic %(topic)s, "
+                "document %(document)s. Strata by LLM grades require a label for every pair. Choose the "
+                "runs and depth that the judge labelled, or use strata by votes."
             )
             first = {"topic": missing[0][0], "document": missing[0][1]}
             raise Refused(
@@ -185,10 +184,10 @@ def request_stage(pool: Pool, share: float, *, user: Any) -> Job:
     kept."""
     if pool.kind != PoolKind.SAMPLED:
         raise Refused(
-            _("%(pool)s is not a sampled pool, so it has no stages") % {"pool": pool.name}
+            _("%(pool)s is not a sampled pool, so it has no stages.") % {"pool": pool.name}
         )
     if pool.built_at is None:
-        raise Refused(_("%(pool)s is not built yet") % {"pool": pool.name})
+        raise Refused(_("%(pool)s is not built yet.") % {"pool": pool.name})
     try:
         check_budgets([*pool.stage_shares, share])
     except ValueError as error:

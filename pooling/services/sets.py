@@ -170,8 +170,7 @@ def _read_files(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
         if shutil.disk_usage(folder).free < MIN_FREE_BYTES:
             raise Refused(
                 _(
-                    "the server does not have enough disk space to unpack this set; ask an "
-                    "administrator"
+                    "The server does not have enough disk space to unpack this set. Ask an administrator."
                 )
             )
 
@@ -312,7 +311,7 @@ def _compare_with_collection(upload: Upload, work: ClaimedJob, content: SetConte
         facts |= {
             f"{one.name}: {what}": n
             for what, n in matched.items()
-            if n and what != "kept topics without rows"
+            if n and what != "topics without rows"
         }
         taken = collection.qrels.filter(name=one.name).first()
         if taken is not None and taken.n_rows == len(one) and taken.grades == histogram:
@@ -322,7 +321,7 @@ def _compare_with_collection(upload: Upload, work: ClaimedJob, content: SetConte
             continue
         if taken is not None:
             says = _(
-                "other qrels named %(name)s already exist (from %(source_name)s); delete them first"
+                "Other qrels named %(name)s already exist (from %(source_name)s). Delete them first."
             )
             raise Refused(says % {"name": one.name, "source_name": taken.source_name})
         grades.append((name, one, histogram, [*one.warnings, *more]))
@@ -355,7 +354,7 @@ def _compare_with_collection(upload: Upload, work: ClaimedJob, content: SetConte
         and (content.pairs is None or _has_same_pool(collection, content.pairs))
     ):
         raise Refused(
-            _("everything in %(upload)s has already been imported") % {"upload": upload.name}
+            _("Everything in %(upload)s has already been imported.") % {"upload": upload.name}
         )
     return coming
 
@@ -395,7 +394,7 @@ def _describe_pairs(
     pairs = content.pairs
     assert pairs is not None
     if len(pairs) > MAX_PAIRS:
-        raise Refused(_("%(n)s pairs exceed the maximum pool size") % {"n": f"{len(pairs):,}"})
+        raise Refused(_("%(n)s pairs exceed the maximum pool size.") % {"n": f"{len(pairs):,}"})
     long = next(
         (
             one.decode("utf-8")
@@ -405,7 +404,7 @@ def _describe_pairs(
         None,
     )
     if long is not None:
-        says = _("a document ID in %(pairs_name)s has more than %(most)s characters: %(document)s…")
+        says = _("A document ID in %(pairs_name)s has more than %(most)s characters: %(document)s…")
         raise Refused(
             says
             % {
@@ -488,7 +487,7 @@ def _store_set(upload: Upload, work: ClaimedJob, coming: StagedImport) -> dict[s
     except IntegrityError:
         _delete_files(written)
         raise Refused(
-            _("another user has just imported parts of %(upload)s") % {"upload": upload.name}
+            _("Another user has just imported parts of %(upload)s.") % {"upload": upload.name}
         ) from None
     except BaseException:
         _delete_files(written)

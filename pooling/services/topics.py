@@ -65,7 +65,7 @@ def import_topics(work: ClaimedJob) -> dict[str, Any]:
             final.update(report)
     except IntegrityError:
         raise Refused(
-            _("another user has just imported topics with the same IDs as %(upload)s")
+            _("Another user has just imported topics with the same IDs as %(upload)s.")
             % {"upload": upload.name}
         ) from None
     return final
@@ -119,10 +119,10 @@ def check_new_topics(collection: Collection, topics_read: Sequence[TopicRecord],
     topics."""
     known = dict(collection.topics.values_list("topic_id", "text"))
     if known and all(known.get(topic.topic) == topic.text for topic in topics_read):
-        raise Refused(_("all topics in %(name)s have already been imported") % {"name": name})
+        raise Refused(_("All topics in %(name)s have already been imported.") % {"name": name})
     if len(known) + len(topics_read) > MAX_TOPICS:
         says = _(
-            "a collection can have at most %(most)s topics; with this file it would have %(n)s"
+            "A collection can have at most %(most)s topics. With this file, it would have %(n)s."
         )
         raise Refused(says % {"most": f"{MAX_TOPICS:,}", "n": f"{len(known) + len(topics_read):,}"})
     problems = [
@@ -191,11 +191,11 @@ def propose_removals(
 def request_check(collection: Collection, *, level: str, user: Any) -> Job:
     if level not in LEVELS:
         raise MalformedRequest(
-            _("unknown check level %(level)s; choose one of %(levels)s")
+            _("Unknown check level %(level)s. Choose one of %(levels)s.")
             % {"level": repr(level), "levels": ", ".join(LEVELS)}
         )
     if not collection.topics.exists():
-        raise Refused(_("the collection has no topics to check"))
+        raise Refused(_("The collection has no topics to check."))
     return jobs.enqueue(
         "check topics",
         {"level": level},
@@ -261,7 +261,7 @@ def decide_topics(
     reasons = {pk: " ".join(reason.split()) for pk, reason in (reasons or {}).items()}
     if any(len(reason) > MAX_REASON_LENGTH for reason in reasons.values()):
         raise MalformedRequest(
-            _("the reason must have at most %(most)s characters") % {"most": MAX_REASON_LENGTH}
+            _("The reason must have at most %(most)s characters.") % {"most": MAX_REASON_LENGTH}
         )
     changed = 0
     now = timezone.now()
@@ -311,7 +311,7 @@ def make_decisions_for_all(
     """Return one decision for all undecided proposals, or those with one reason, as `decide_topics`
     accepts them."""
     if decision not in ("keep", "remove"):
-        raise MalformedRequest(_("unknown decision %(decision)s") % {"decision": repr(decision)})
+        raise MalformedRequest(_("Unknown decision %(decision)s.") % {"decision": repr(decision)})
     rows = collection.topics.filter(Q(decided_at=None) & ~Q(proposal=""))
     if reason:
         rows = rows.filter(proposal=reason)
@@ -334,7 +334,7 @@ def delete_topics(collection: Collection) -> int:
             collection.topics.all().delete()
             return n
     except ProtectedError:
-        raise Refused(_("pools use these topics; delete the pools first")) from None
+        raise Refused(_("Pools use these topics. Delete the pools first.")) from None
 
 
 def format_kept_topics(collection: Collection) -> str:

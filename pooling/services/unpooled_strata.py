@@ -86,15 +86,15 @@ def make_late_strata(
         return LateStrata(pool, order_by_stages(pool, pairs, entry_of), stage, [], {}, topics)
     if stage > MAX_STAGES:
         says = _(
-            "%(pool)s has the maximum of %(most)s stages, and an unpooled run needs another "
-            "one; build a new pool from all runs"
+            "%(pool)s has the maximum of %(most)s stages, and an unpooled run needs another one. "
+            "Build a new pool from all runs."
         )
         raise Refused(says % {"pool": pool.name, "most": MAX_STAGES})
     if pool.parameters["strata"] not in STRATA_MAKERS:
         raise Refused(
             _(
-                "the strata of %(pool)s need an LLM label for every pair before the draw; "
-                "build a new pool from all runs"
+                "The strata of %(pool)s need an LLM label for every pair before the draw. Build a new "
+                "pool from all runs."
             )
             % {"pool": pool.name}
         )

@@ -72,23 +72,23 @@ def check_upload_size(n_bytes: int, user: Any) -> None:
     the user."""
     if n_bytes > settings.MAX_UPLOAD_BYTES:
         says = _(
-            "the file has %(n_bytes)s bytes, but this installation accepts at most %(most)s "
-            "(ASSAY_MAX_UPLOAD_MB)"
+            "The file has %(n_bytes)s bytes, but this installation accepts at most %(most)s "
+            "(ASSAY_MAX_UPLOAD_MB)."
         )
         raise Refused(says % {"n_bytes": f"{n_bytes:,}", "most": f"{settings.MAX_UPLOAD_BYTES:,}"})
     settings.MEDIA_ROOT.mkdir(parents=True, exist_ok=True)
     free = shutil.disk_usage(settings.MEDIA_ROOT).free
     if n_bytes + 100_000_000 > free:
         raise Refused(
-            _("the server does not have enough disk space for this file; ask an administrator")
+            _("The server does not have enough disk space for this file. Ask an administrator.")
         )
     if user is not None and user.is_authenticated and settings.WAITING_BYTES_PER_PERSON:
         waiting = Upload.objects.filter(created_by=user).aggregate(n=Sum("n_bytes"))["n"] or 0
         if waiting + n_bytes > settings.WAITING_BYTES_PER_PERSON:
             says = _(
-                "your uploads waiting for a decision take up %(waiting)s bytes, or %(whole)s with "
-                "this file; the maximum per user is %(most)s bytes (ASSAY_MAX_WAITING_MB). Import "
-                "or discard some of them first"
+                "Your uploads waiting for a decision take up %(waiting)s bytes, or %(whole)s with this "
+                "file. The maximum per user is %(most)s bytes (ASSAY_MAX_WAITING_MB). Import or discard "
+                "some of them first."
             )
             figures = {
                 "waiting": waiting,
@@ -103,12 +103,12 @@ def store_upload(collection: Collection, *, kind: str, file: File, name: str, us
     user's."""
     if kind not in Upload.Kind.values:
         raise MalformedRequest(
-            _("unknown file type %(kind)s; choose one of %(values)s")
+            _("Unknown file type %(kind)s. Choose one of %(values)s.")
             % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)}
         )
     shown = safe_name(name)
     if not file.size:
-        raise MalformedRequest(_("%(file)s is empty") % {"file": shown})
+        raise MalformedRequest(_("%(file)s is empty.") % {"file": shown})
     check_upload_size(file.size, user)
     discard_old_uploads(collection)
     endings = [s for s in PurePosixPath(shown.lower()).suffixes[-2:] if s in SUFFIXES]
@@ -128,7 +128,9 @@ def discard_upload(upload: Upload) -> None:
     if Job.objects.filter(
         collection=upload.collection, parameters__upload=upload.pk, state=Job.State.RUNNING
     ).exists():
-        raise Refused(_("%(upload)s is being read; cancel the job first") % {"upload": upload.name})
+        raise Refused(
+            _("%(upload)s is being read. Cancel the job first.") % {"upload": upload.name}
+        )
     delete_upload(upload, keep_file=False)
 
 
@@ -170,14 +172,14 @@ def request_import(upload: Upload, *, mode: str, options: dict[str, Any], user: 
     """Queue the job that inspects or imports the file. Raises Refused while another job has it."""
     if mode not in MODES:
         raise MalformedRequest(
-            _("unknown import mode %(mode)s; choose one of %(modes)s")
+            _("Unknown import mode %(mode)s. Choose one of %(modes)s.")
             % {"mode": repr(mode), "modes": ", ".join(MODES)}
         )
     busy = Job.objects.filter(
         collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE
     )
     if busy.exists():
-        raise Refused(_("%(upload)s is already being read") % {"upload": upload.name})
+        raise Refused(_("%(upload)s is already being read.") % {"upload": upload.name})
     words = "Inspect" if mode == "inspect" else "Import"
     return jobs.enqueue(
         f"import {upload.kind}",
@@ -241,13 +243,13 @@ def import_decided_upload(upload: Upload, *, user: Any, kind: str = "", tag: str
     if kind and kind != upload.kind:
         if kind not in Upload.Kind.values:
             raise MalformedRequest(
-                _("unknown file type %(kind)s; choose one of %(values)s")
+                _("Unknown file type %(kind)s. Choose one of %(values)s.")
                 % {"kind": repr(kind), "values": ", ".join(Upload.Kind.values)}
             )
         if Job.objects.filter(
             collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE
         ).exists():
-            raise Refused(_("%(upload)s is already being read") % {"upload": upload.name})
+            raise Refused(_("%(upload)s is already being read.") % {"upload": upload.name})
         upload.kind = kind
         upload.save(update_fields=["kind"])
         return request_import(upload, mode="careful", options={"kind_confirmed": True}, user=user)
@@ -293,7 +295,7 @@ def get_upload(work: ClaimedJob) -> Upload:
         Upload.objects.select_related("collection").filter(pk=work.parameters["upload"]).first()
     )
     if upload is None:
-        raise Refused(_("the file has already been imported or discarded"))
+        raise Refused(_("The file has already been imported or discarded."))
     return upload
 
 

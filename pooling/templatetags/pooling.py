@@ -14,9 +14,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import npgettext_lazy
 
 from assay.number_words import format_count, format_count_of_total
+from pooling.platform.sentences import as_sentence
 from pooling.selectors.jobs import JobView
 
 register = template.Library()
+register.filter("sentence", as_sentence)
 DURATIONS: dict[str, Any] = {
     "year": npgettext_lazy("in or ago", "%(num)s year", "%(num)s years", "num"),
     "month": npgettext_lazy("in or ago", "%(num)s month", "%(num)s months", "num"),

@@ -18,6 +18,7 @@ from pooling.platform.jobs import Refused
 from pooling.platform.listing import ListPage
 from pooling.platform.page_files import render_page
 from pooling.platform.requests import parse_row_id
+from pooling.platform.sentences import as_sentence
 from pooling.selectors import collections as selectors
 from pooling.services import collections as services
 from pooling.views.pools import pools_page
@@ -115,7 +116,7 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
             still = permissions.visible_collections(request).filter(pk=collection.pk).exists()
             return redirect("collection-edit", slug) if still else redirect("collections")
     except Refused as error:
-        messages.error(request, _("Not possible: %(error)s.") % {"error": error})
+        messages.error(request, as_sentence(error))
     context = {
         "collection": collection,
         "tab": "edit",
@@ -143,7 +144,7 @@ def delete(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         services.delete_collection(collection)
     except Refused as error:
-        messages.error(request, _("Can't delete: %(error)s.") % {"error": error})
+        messages.error(request, as_sentence(error))
         return redirect("collection-edit", slug)
     messages.success(request, _("Deleted %(name)s.") % {"name": collection.name})
     return redirect("collections")

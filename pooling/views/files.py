@@ -17,6 +17,7 @@ from pooling.models import Collection, Qrels
 from pooling.platform.jobs import Refused
 from pooling.platform.listing import ListPage, RowFilter
 from pooling.platform.page_files import render_page
+from pooling.platform.sentences import as_sentence
 from pooling.selectors import collections as selectors
 from pooling.services.documents import delete_document_file
 from pooling.services.qrels import delete_qrels
@@ -70,7 +71,7 @@ def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             try:
                 delete_run(run)
             except Refused as error:
-                messages.error(request, _("Can't delete: %(error)s.") % {"error": error})
+                messages.error(request, as_sentence(error))
                 return redirect("run", slug, pk)
             messages.success(request, _("Deleted the run %(tag)s.") % {"tag": run.tag})
             return redirect("collection-runs", slug)
@@ -79,7 +80,7 @@ def run(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
                 renamed = rename_run(run, request.POST.get("tag", ""), user=request.user)
                 messages.success(request, _("Renamed the run to %(tag)s.") % {"tag": renamed.tag})
             except Refused as error:
-                messages.error(request, _("Can't rename: %(error)s.") % {"error": error})
+                messages.error(request, as_sentence(error))
             return redirect("run", slug, pk)
         if form.is_valid():
             describe_run(run, **form.cleaned_data)
@@ -177,5 +178,5 @@ def drop_document_file(request: HttpRequest, slug: str, pk: int) -> HttpResponse
         delete_document_file(document_file)
         messages.success(request, _("Deleted %(name)s.") % {"name": document_file.name})
     except Refused as error:
-        messages.error(request, _("Can't delete: %(error)s.") % {"error": error})
+        messages.error(request, as_sentence(error))
     return redirect("collection-documents", slug)

@@ -21,6 +21,7 @@ from pooling.models import Collection, Pool
 from pooling.platform.jobs import Refused
 from pooling.platform.listing import ListPage, RowFilter
 from pooling.platform.page_files import render_page
+from pooling.platform.sentences import as_sentence
 from pooling.selectors import collections as selectors
 from pooling.selectors import jobs as job_selectors
 from pooling.selectors import pools as pool_selectors
@@ -131,7 +132,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
                 return redirect("pool", slug, job.parameters["pool"])
             return redirect("pool-preview", slug, job.pk)
         except Refused as error:
-            form.add_error(None, f"{str(error).capitalize()}.")
+            form.add_error(None, as_sentence(error))
     context = {
         "collection": collection,
         "tab": "pools",
@@ -257,7 +258,7 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
             share = StageForm(request.POST)
             if not share.is_valid():
                 raise Refused(
-                    _("enter the share of the pool as a percentage above 0 and up to 100")
+                    _("Enter the share of the pool as a percentage above 0 and up to 100.")
                 )
             job = sampling.request_stage(
                 pool, share.cleaned_data["percent"] / 100, user=request.user
@@ -271,12 +272,12 @@ def change(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         elif action == "build":
             job = services.request_rebuild(pool, user=request.user)
         else:
-            raise Refused(_("unknown action"))
+            raise Refused(_("Unknown action."))
         tasks.send(job)
         if action == "preview":
             return redirect("pool-extension", slug, pk, job.pk)
     except Refused as error:
-        messages.error(request, _("Not possible: %(error)s.") % {"error": error})
+        messages.error(request, as_sentence(error))
     return redirect("pool", slug, pk)
 
 

@@ -20,6 +20,7 @@ from pooling.platform.jobs import Refused
 from pooling.platform.listing import ListPage, RowFilter
 from pooling.platform.page_files import render_page
 from pooling.platform.requests import parse_row_id
+from pooling.platform.sentences import as_sentence
 from pooling.selectors import collections as selectors
 from pooling.selectors import topics as topic_selectors
 from pooling.services import topics as services
@@ -87,7 +88,7 @@ def check(request: HttpRequest, slug: str) -> HttpResponse:
                 return redirect("collection-check", slug)
             _decide_proposals(request, collection)
         except Refused as error:
-            messages.error(request, _("Not possible: %(error)s.") % {"error": error})
+            messages.error(request, as_sentence(error))
         return redirect(request.get_full_path())
     reasons = topic_selectors.count_open_reasons(collection)
     proposals = proposals_page(request, collection, [reason for reason, _ in reasons])
@@ -194,7 +195,7 @@ def change(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             _decide_chosen(request, collection)
     except Refused as error:
-        messages.error(request, _("Not possible: %(error)s.") % {"error": error})
+        messages.error(request, as_sentence(error))
     if request.POST.get("from_check"):
         return redirect("collection-check", slug)
     return redirect(

@@ -18,6 +18,7 @@ from pooling.forms import UploadForm
 from pooling.models import Collection
 from pooling.platform.jobs import Refused
 from pooling.platform.requests import parse_row_id
+from pooling.platform.sentences import as_sentence
 from pooling.services import file_recognition, uploads
 
 
@@ -31,7 +32,7 @@ def upload(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         uploads.check_upload_size(int(request.META.get("CONTENT_LENGTH") or 0), request.user)
     except Refused as error:
-        return _error_response(request, collection, error=str(error), status=413)
+        return _error_response(request, collection, error=as_sentence(error), status=413)
     return _receive_files(request, collection)
 
 
@@ -48,15 +49,15 @@ def _receive_files(request: HttpRequest, collection: Collection) -> HttpResponse
             ),
         )
     if not files:
-        return _error_response(request, collection, error="the request contains no file")
+        return _error_response(request, collection, error=_("The request contains no file."))
     arrived, refused = [], []
     for file in files:
         try:
             arrived.append(_store_file(request, collection, file, form))
         except Refused as error:
-            refused.append(str(error))
+            refused.append(as_sentence(error))
     if not arrived:
-        return _error_response(request, collection, error="; ".join(refused))
+        return _error_response(request, collection, error=" ".join(refused))
     jobs = []
     for one in sorted(
         arrived, key=lambda one: file_recognition.IMPORT_ORDER.index(one.upload.kind)
@@ -80,10 +81,10 @@ def _receive_files(request: HttpRequest, collection: Collection) -> HttpResponse
             for job in jobs
         ]
         return JsonResponse(
-            {"jobs": made} | ({"error": "; ".join(refused)} if refused else {}), status=201
+            {"jobs": made} | ({"error": " ".join(refused)} if refused else {}), status=201
         )
     for sentence in refused:
-        messages.error(request, _("Upload refused: %(sentence)s.") % {"sentence": sentence})
+        messages.error(request, sentence)
     return (
         redirect("job", jobs[0].pk)
         if len(jobs) == len(files) == 1
@@ -124,7 +125,7 @@ def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         tasks.send(job)
         return redirect("job", job.pk)
     except Refused as error:
-        messages.error(request, _("Not possible: %(error)s.") % {"error": error})
+        messages.error(request, as_sentence(error))
         return redirect("collection", slug)
 
 
@@ -147,7 +148,7 @@ def decide_all(request: HttpRequest, slug: str) -> HttpResponse:
                     )
                 )
         except Refused as error:
-            messages.error(request, _("Not possible: %(error)s.") % {"error": error})
+            messages.error(request, as_sentence(error))
     if n_discarded:
         messages.success(
             request,
@@ -176,5 +177,5 @@ def _error_response(
 ) -> HttpResponse:
     if _wants_json(request):
         return JsonResponse({"error": error}, status=status)
-    messages.error(request, _("Upload refused: %(error)s.") % {"error": error})
+    messages.error(request, error)
     return redirect("collection", collection.slug)

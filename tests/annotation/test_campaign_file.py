@@ -491,11 +491,11 @@ def test_what_the_file_does_not_name_is_told_and_pruned_only_where_nothing_hangs
         "invitations: Ann ann@example.org annotator 1: new"
     ]
     assert told["unnamed"] == [
-        "runs: B: stays",
-        f"people: bob {bob.pseudonym}: stays (1 judgement)",
-        f"people: eve {eve.pseudonym}: stays (no judgements; removed with prune)",
-        "people: ada A007: stays (no judgements; removed with prune)",
-        "invitations: Grace grace@example.org annotator 1: stays (withdrawn with prune)",
+        "runs: B: kept",
+        f"people: bob {bob.pseudonym}: kept (1 judgement)",
+        f"people: eve {eve.pseudonym}: kept (no judgements; removed with prune)",
+        "people: ada A007: kept (no judgements; removed with prune)",
+        "invitations: Grace grace@example.org annotator 1: kept (withdrawn with prune)",
     ]
     open_slots = Pair.objects.get(pk=held.pair_id).open_slots
     pruned = called("apply", str(folder / "campaign.toml"), "--yes", "--prune")
@@ -505,8 +505,8 @@ def test_what_the_file_does_not_name_is_told_and_pruned_only_where_nothing_hangs
         "invitations: Grace grace@example.org annotator 1: withdrawn",
     ]
     assert pruned["unnamed"] == [
-        "runs: B: stays",
-        f"people: bob {bob.pseudonym}: stays (1 judgement)",
+        "runs: B: kept",
+        f"people: bob {bob.pseudonym}: kept (1 judgement)",
     ]
     assert sorted(campaign.memberships.values_list("user__username", flat=True)) == ["bob", "boss"]
     assert (
@@ -855,7 +855,7 @@ def test_webhooks_are_changed_and_deleted_only_by_prune(folder):
         without.replace("[campaign]\n", "[campaign]\nwebhooks = []\n", 1), encoding="utf-8"
     )
     path = str(folder / "campaign.toml")
-    assert "webhooks: chat: stays (deleted with prune)" in called("apply", path, "--yes")["unnamed"]
+    assert "webhooks: chat: kept (deleted with prune)" in called("apply", path, "--yes")["unnamed"]
     pruned = called("apply", path, "--yes", "--prune")["changes"]
     assert [change["words"] for change in pruned] == ["webhooks: chat: deleted"]
     assert not Webhook.objects.exists()

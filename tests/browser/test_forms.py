@@ -159,6 +159,6 @@ def test_a_folder_and_a_session_that_has_ended_are_told_from_a_broken_connection
     items = page.locator(".upload-item")
     folder_says, run_says = (
         "Folders can't be uploaded. Drop the files themselves, or a zip file.",
-        "Upload refused: you are signed out; sign in again in another tab.",
+        "You are signed out. Sign in again in another tab.",
     )
     expect(items).to_have_text([f"runs{folder_says}", f"a.run{run_says}"])

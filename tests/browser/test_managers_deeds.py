@@ -99,7 +99,7 @@ def test_runs_and_pools_have_other_names_also_after_pooling(
     expect(page.get_by_text("finished reports and releases keep the old one")).to_be_visible()
     page.get_by_label("Tag").fill("B")
     hands.press("Rename")
-    hands.told("a run with the tag B already exists")
+    hands.told("A run with the tag B already exists")
     expect(page.get_by_role("heading", name="A", exact=True)).to_be_visible()
     page.get_by_label("Tag").fill("dense retrieval")
     hands.press("Rename")
@@ -174,7 +174,7 @@ def test_what_goes_with_a_pool_or_a_run_is_shown_before_it_is_deleted(
     hands.press("Delete run…", role="link")
     expect(page.get_by_role("heading", name="Delete the run A?")).to_be_visible()
     expect(page.get_by_role("alert")).to_contain_text(
-        "1 pool was created from it. Delete that first."
+        "1 pool was created from it. Delete it first."
     )
     assert page.get_by_role("button", name=re.compile("^Delete")).count() == 0
     hands.at(f"/collections/{collection.slug}/pools/{pool.pk}/")

@@ -63,7 +63,7 @@ def test_page_and_api_say_so_and_make_nothing(settings):
         "application/problem+json",
         "over_quota",
     )
-    assert "Wait until some have finished, or cancel some" in answer.json()["detail"]
+    assert "Wait until it has finished, or cancel it" in answer.json()["detail"]
     page = client_of(ada).post(
         reverse("collection-check", args=[collection.slug]), {"level": "exact"}
     )
@@ -80,7 +80,7 @@ def test_uploads_of_one_person_wait_up_to_so_many_bytes(settings, tmp_path):
     )
     with pytest.raises(
         jobs.Refused,
-        match="your uploads waiting for a decision take up 60 bytes, or 101 with this file; the maximum per user is 100 bytes",
+        match=r"Your uploads waiting for a decision take up 60 bytes, or 101 with this file\. The maximum per user is 100 bytes",
     ):
         uploads.store_upload(
             collection, kind="run", file=ContentFile(b"x" * 41), name="b.run", user=ada

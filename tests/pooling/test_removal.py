@@ -16,7 +16,7 @@ from tests.pooling.conftest import bring_in
 def test_a_run_stays_while_a_pool_is_made_from_it(full) -> None:
     run, pool = full.runs.first(), full.pools.get()
     preview = preview_removal(full, "run", run.pk)
-    assert preview.refused == ["1 pool was created from it. Delete that first"]
+    assert preview.refused == ["1 pool was created from it. Delete it first."]
     before = preview_removal(full, "pool", pool.pk)
     # by hand: 051 has a, b and d, 7 has x
     assert (before.goes, before.refused) == (["4 pairs"], [])
@@ -29,7 +29,7 @@ def test_a_run_stays_while_a_pool_is_made_from_it(full) -> None:
 def test_topics_and_document_files_stay_while_there_are_pools(full) -> None:
     file = full.document_files.get()
     assert preview_removal(full, "topics", None).refused == [
-        "1 pool would lose its pairs. Delete the pool first"
+        "1 pool would lose its pairs. Delete the pool first."
     ]
     assert "use texts from" in preview_removal(full, "documents", file.pk).refused[0]
     delete_pool(full.pools.get())

@@ -42,19 +42,19 @@ TYPE_CHOICES = [
     (
         Pair.Kind.GOLD,
         gettext_lazy("Gold"),
-        gettext_lazy("With a known grade. Mixed unmarked into each annotator's sequence."),
+        gettext_lazy("Pairs with a known grade, mixed unmarked into each annotator's sequence."),
     ),
     (
         Pair.Kind.EVERYONE,
         gettext_lazy("Calibration"),
-        gettext_lazy("Judged by every annotator, to compare annotators on the same pairs."),
+        gettext_lazy("Pairs that every annotator judges, to compare annotators on the same pairs."),
     ),
     (
         Pair.Kind.QUALIFICATION,
         gettext_lazy("Qualification"),
         gettext_lazy(
-            "With a known grade and explanation, judged before the first real pair. They are "
-            "not judged again: the known grade becomes their label, marked in exports."
+            "Pairs with a known grade and an explanation, judged before the first real pair. "
+            "They are not judged again. The known grade becomes their label and is marked in exports."
         ),
     ),
     (Pair.Kind.NORMAL, gettext_lazy("Ordinary"), gettext_lazy("No longer a control pair.")),

@@ -134,7 +134,7 @@ def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
         if not names:
             messages.error(
                 request,
-                _("%(chosen)s: already excluded.") % {"chosen": format_member_names(chosen)},
+                _("Already excluded: %(chosen)s.") % {"chosen": format_member_names(chosen)},
             )
             return back
         job = exclusions.request_exclusion_preview(campaign, names, user=request.user)

@@ -42,6 +42,7 @@ from pooling.permissions import SignedInRequest
 from pooling.platform.jobs import Refused
 from pooling.platform.page_files import render_page
 from pooling.platform.requests import parse_row_id
+from pooling.platform.sentences import as_sentence
 from pooling.tasks import send
 
 MAX_ROWS = 25
@@ -328,7 +329,7 @@ def request_stopping_check(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         send(interim_checks.request_interim_check(campaign, user=request.user))
     except Refused as error:
-        messages.error(request, _("Not checked: %(error)s.") % {"error": error})
+        messages.error(request, as_sentence(error))
     return redirect("campaign-systems", slug)
 
 

@@ -39,7 +39,7 @@ SETTING_KEYS = (
         "Minimum seconds per judgement (1); faster ones do not count.",
         least=0,
     ),
-    setting("no_gold", "flag", "Leave out the judgements of gold pairs."),
+    setting("no_gold", "flag", "Leave out the judgements of gold questions."),
     setting(
         "method",
         "text",

@@ -51,16 +51,15 @@ def withdraw_pairs(pool: Pool, entries: Sequence[int]) -> None:
         judged = pairs.filter(judgements__isnull=False).distinct().count()
         if judged:
             says = ngettext(
-                "the extension can't be undone: %(n)s of its pairs has been judged",
-                "the extension can't be undone: %(n)s of its pairs have been judged",
+                "The extension can't be undone: %(n)s of its pairs has been judged.",
+                "The extension can't be undone: %(n)s of its pairs have been judged.",
                 judged,
             )
             raise Refused(says % {"n": f"{judged:,}"})
         if pairs.exclude(kind__in=[Pair.Kind.NORMAL, Pair.Kind.EVERYONE]).exists():
             raise Refused(
                 _(
-                    "some of the pairs are gold or qualification questions; make them ordinary "
-                    "pairs first"
+                    "Some of the pairs are gold or qualification questions. Make them ordinary pairs first."
                 )
             )
         pairs.delete()
@@ -101,8 +100,8 @@ def _rename_related_run(run: Run, before: str) -> None:
         judge.related = ", ".join([*others, run.tag, *([before] if also_a_group else [])])
         if "," in run.tag or len(judge.related) > MAX_RELATED:
             says = _(
-                "the LLM judge %(judge)s lists %(before)s as a related system, and %(tag)s "
-                "can't be listed there: choose a shorter tag without commas"
+                "The LLM judge %(judge)s lists %(before)s as a related system, and %(tag)s can't be "
+                "listed there. Choose a shorter tag without commas."
             )
             raise Refused(says % {"judge": judge.name, "before": before, "tag": run.tag})
         judge.save(update_fields=["related"])

@@ -39,7 +39,7 @@ def find_unlisted(
             called, n = f"people: {row['user']} {row['pseudonym']}", counts.get(row["user"], 0)
             if row["role"] == Membership.Role.MANAGER or n:
                 stays.append(
-                    f"{called}: stays "
+                    f"{called}: kept "
                     f"({'a manager' if row['role'] == Membership.Role.MANAGER else format_count(n, 'judgement')})"
                 )
             elif prune:
@@ -47,7 +47,7 @@ def find_unlisted(
                     Change("campaign", "people", row, None, f"{called}: removed (no judgements)")
                 )
             else:
-                stays.append(f"{called}: stays (no judgements; removed with prune)")
+                stays.append(f"{called}: kept (no judgements; removed with prune)")
     for key, ending in ((INVITATIONS, "withdrawn"), (WEBHOOKS, "deleted")):
         wanted = {row_identity(key, row) for row in said.get(key.name, [])}
         for row in before[key.name] if key.name in said else []:
@@ -57,7 +57,7 @@ def find_unlisted(
             if prune:
                 removed.append(Change("campaign", key.name, row, None, f"{called}: {ending}"))
             else:
-                stays.append(f"{called}: stays ({ending} with prune)")
+                stays.append(f"{called}: kept ({ending} with prune)")
     return stays, removed
 
 
@@ -69,7 +69,7 @@ def find_unlisted_in_collection(collection: Collection, said: Mapping[str, Any])
         if name in said:
             named = {one[key] for one in said[name]}
             stays += [
-                f"{name}: {one}: stays"
+                f"{name}: {one}: kept"
                 for one in rows.order_by(key).values_list(key, flat=True)
                 if one not in named
             ]

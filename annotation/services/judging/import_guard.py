@@ -34,8 +34,10 @@ UNREADABLE_ERRORS = (FormatError, OSError, *ARCHIVE_ERRORS)
 FORCE_HELP = (
     "import even while annotators judge on SQLite; their judgements wait until the import is done"
 )
-FORCE_OPTION_HINT = "To import it now, add --force"
-FORCE_CHECKBOX_HINT = gettext_lazy("To import it now, select “Import while annotators are judging”")
+FORCE_OPTION_HINT = "To import it now, add --force."
+FORCE_CHECKBOX_HINT = gettext_lazy(
+    "To import it now, select “Import while annotators are judging”."
+)
 
 
 def has_one_writer() -> bool:
@@ -57,7 +59,7 @@ def check_import(source: str | BinaryIO, *, name: str, anyway: bool, way: str) -
     if anyway or not has_one_writer() or not is_judging_active() or not is_large_file(source):
         return
     says = _(
-        "annotators are judging, and on SQLite their judgements would have to wait while "
+        "Annotators are judging, and on SQLite their judgements would have to wait while "
         "%(name)s is imported. Import it after %(minutes)s minutes without judgements."
     )
     raise Refused(f"{says % {'name': name, 'minutes': RECENT_PERIOD.seconds // 60}} {way}")

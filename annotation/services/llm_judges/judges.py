@@ -307,14 +307,14 @@ def run_judge(work: ClaimedJob) -> dict[str, Any]:
         .first()
     )
     if judge is None:
-        raise Refused(_("the LLM judge was deleted"))
+        raise Refused(_("The LLM judge was deleted."))
     pairs = selectors.get_pairs_to_judge(judge)
     topics = dict(judge.campaign.collection.topics.values_list("topic_id", "pk"))
     try:
         outcome = DatabaseStore(judge, make_plan(judge), work, topics).run(pairs)
     except BadInput as error:
         raise Refused(
-            _("%(error)s. The answers received so far are kept") % {"error": error}
+            _("%(error)s. The answers received so far are kept.") % {"error": error}
         ) from None
     counts = selectors.count_answers(judge)
     facts = {

@@ -82,7 +82,9 @@ class JudgementOptions(CheckedOptions):
         read=parse_duration,
         metavar="S",
     )
-    no_gold: bool = option(False, "Leave out gold pairs", help="leave out judgements of gold pairs")
+    no_gold: bool = option(
+        False, "Leave out gold questions", help="leave out judgements of gold questions"
+    )
 
 
 def add_judgement_options(parser: ArgumentParser, options: type) -> None:

@@ -127,7 +127,8 @@ class Command(BaseCommand):
         mark.seek(0)
         if n := orphan_processes.terminate_orphans(mark.read(), grace_seconds=GRACE_SECONDS):
             self.say(
-                f"Assay was killed on this folder; stopped {format_count(n, 'program')} left running."
+                f"Assay was killed while it used this data folder. {format_count(n, 'program')} "
+                f"that it left running {'was' if n == 1 else 'were'} stopped."
             )
         self.record_processes(mark, [])
         return mark

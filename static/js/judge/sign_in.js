@@ -31,7 +31,7 @@ export class SignIn {
           "{n} answers are kept here and will be sent when you sign in.",
           waiting,
         )
-      : t("This page stays as it is.");
+      : t("This page does not change.");
     if (this.open) return;
     this.open = true;
     byId("sign-in-error").hidden = true;

@@ -73,7 +73,7 @@ function send(form, file, shown) {
     };
     request.addEventListener("load", () => {
       let answer = {};
-      const refused = t("the server responded with status {status}", {
+      const refused = t("The server responded with status {status}.", {
         status: request.status,
       });
       const signedOut =
@@ -81,7 +81,7 @@ function send(form, file, shown) {
         new URL(request.responseURL).pathname !== new URL(form.action).pathname; // redirected to the sign-in page
       try {
         answer = signedOut
-          ? { error: t("you are signed out; sign in again in another tab") }
+          ? { error: t("You are signed out. Sign in again in another tab.") }
           : JSON.parse(request.responseText);
       } catch {
         answer = { error: refused };
@@ -90,7 +90,7 @@ function send(form, file, shown) {
         shown.item.remove();
         resolve(answer.jobs);
       } else {
-        refuse(t("Upload refused: {reason}.", { reason: answer.error ?? refused }));
+        refuse(answer.error ?? refused);
       }
     });
     request.addEventListener("error", () =>

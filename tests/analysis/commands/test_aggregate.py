@@ -137,7 +137,7 @@ def test_judgements_come_from_a_file_or_from_a_campaign_and_not_from_both_or_nei
     for arguments in ([], [written(tmp_path), "--campaign", "demo"]):
         status, out, err = refused("aggregate", *arguments)
         assert (status, out) == (2, "")
-        assert "give one of the two" in err
+        assert "give either a file of judgements or" in err
 
 
 def test_no_label_at_all_is_said(tmp_path, capsys):

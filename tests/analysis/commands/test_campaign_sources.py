@@ -128,7 +128,7 @@ def test_two_runs_of_the_campaign(campaign, files) -> None:
     )
     status, out, err = refused("compare_runs", "--campaign", campaign.slug, "sys.1")
     assert (status, out) == (2, "")
-    assert "expected 2 runs" in err
+    assert "--campaign needs 2 runs" in err
 
 
 def test_label_overlap_takes_the_campaigns_pool(campaign, files, tmp_path) -> None:

@@ -213,7 +213,7 @@ def test_the_table_shows_means_correlations_and_how_to_read_them(arguments: list
 def test_one_qrels_is_not_enough(arguments: list[str]) -> None:
     status, out, err = refused("compare_rankings", *arguments[:5])
     assert (status, out) == (2, "")
-    assert "twice or more" in err
+    assert "at least twice" in err
 
 
 @pytest.mark.data

@@ -620,7 +620,7 @@ def test_an_llm_judge_that_is_right_and_one_that_is_not(
         twice="m\t0\ta\t1\nm\t0\ta\t0\n",
         odd="llm_judge\ttopic\tdocument\tgrade\nm\t0\ta\t--1\n",
     )
-    assert f"{twice}:2: m has document a of topic 0 in line 1 already" in refused(
+    assert f"{twice}:2: duplicate label by m for document a of topic 0 (see line 1)" in refused(
         "compare_llm_judges", out, *runs, "--llm-table", twice
     )
     assert f"{odd}:2: expected llm_judge, topic, document, grade" in refused(

@@ -163,10 +163,10 @@ def test_alpha_says_how_many_judgements_it_rests_on_and_whether_there_are_newer_
         "No confidence interval: disagreement in only one of 1 pair: at most 100% of pairs have any"
         in detail
     )
-    assert detail.endswith("From 2 judgements.")
+    assert detail.endswith("Based on 2 judgements.")
     judge(first, 1)
     clock.now += 60
-    assert alpha_detail(campaign).endswith("From 2 judgements. Newer ones exist.")
+    assert alpha_detail(campaign).endswith("Based on 2 judgements. Newer judgements exist.")
 
 
 def test_strangers_learn_nothing_from_a_tag(clock, campaign):

@@ -55,9 +55,9 @@ def test_every_page_says_how_many_topics_count_and_of_how_many(campaign: Campaig
         "/collections/": "Topics kept",
         f"/collections/{collection}/": "3 kept of 5 topics",
         f"/collections/{collection}/topics/": "3 kept of 5 topics, 2 removed.",
-        f"/collections/{collection}/pools/new": "The pool uses only the kept topics (3 of 5).",
+        f"/collections/{collection}/pools/new": "The pool uses only topics that have not been removed (3 of 5).",
         f"/collections/{collection}/runs/": "Topics in the file",
-        f"/campaigns/{campaign.slug}/settings/files/": "Topics 3 kept; 2 removed",
+        f"/campaigns/{campaign.slug}/settings/files/": "Topics 3 2 removed",
         f"/campaigns/{campaign.slug}/judgements/": "Topics with judgements (of those with pairs) 1 of 3",
     }
     pages = {address: words(client, address) for address in said}

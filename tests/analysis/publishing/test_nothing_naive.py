@@ -249,7 +249,7 @@ def test_every_kind_of_report_estimates_or_refuses(campaign, name):
             reports.request_report(kind, **asked)
         return
     if name == "compare_llm_judges":
-        with pytest.raises(Refused, match="this campaign has no frozen LLM judge"):
+        with pytest.raises(Refused, match="This campaign has no frozen LLM judge"):
             reports.request_report(kind, **asked)
         return
     report = reports.request_report(kind, **asked)

@@ -308,7 +308,7 @@ def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_a
     assert content.count("<td>all grades</td>") == content.count("<td>two grades</td>") == 2
     assert "Different labels" in content
     assert "1.000" in content
-    assert "From 18 judgements." in content
+    assert "Based on 18 judgements." in content
     judged(
         make_annotator(campaign),
         pair_of(campaign, "t1", "d1"),
@@ -317,7 +317,7 @@ def test_the_page_of_two_recipes_says_how_both_rank_the_systems_and_follows_an_a
         active_ms=20_000,
     )
     live._snapshots.clear()  # read again although that was done a moment ago
-    assert "From 18 judgements. Newer ones exist." in page()
+    assert "Based on 18 judgements. Newer judgements exist." in page()
     lines = (
         client.get(address.replace("difference?", "difference.csv?")).content.decode().splitlines()
     )

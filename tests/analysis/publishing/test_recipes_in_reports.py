@@ -106,7 +106,7 @@ def test_labels_of_two_grades_by_a_recipe_reach_no_higher_grade_than_1():
         given, kind=KINDS["label_overlap"], collection=campaign.collection, campaign=campaign
     )
     assert (
-        "No label of “This campaign, 2 grades, recipe mine” has grade 3 or higher; the highest is 1."
+        "No label of “This campaign, 2 grades, recipe mine” has grade 3 or higher. The highest grade is 1."
         in form.errors["min_relevant"][0]
     )
 

@@ -119,7 +119,7 @@ def test_the_page_shows_the_answer_its_age_and_what_is_unjudged(judged, client):
     assert job.report["words"] in html.unescape(page)
     assert describe_decision(job.report) in html.unescape(page)
     assert (
-        "Over the 8 of 8 topics with a label. 40 labels by majority. "
+        "Based on the 8 of 8 topics with a label. 40 labels by majority. "
         "A label needs at least 2 judgements." in page
     )
     assert "They count as not relevant here" in page
@@ -275,7 +275,7 @@ def test_a_failed_answer_is_said_and_not_asked_for_again_and_again(judged, clien
     with monkeypatch.context() as patch:
         patch.setattr(answers, "make_labels", fail)
         work_off(Job.objects.get(kind=answers.ANSWER_JOB))
-    assert "No answer: a reason" in page_of(judged, client)
+    assert "The answer could not be computed. A reason." in page_of(judged, client)
     assert Job.objects.filter(kind=answers.ANSWER_JOB).count() == 1
 
 

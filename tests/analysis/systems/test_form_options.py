@@ -260,13 +260,13 @@ def test_the_form_begins_with_two_runs_and_the_lowest_relevant_grade_of_the_camp
             "evaluate",
             ["campaign:graded:majority", "clicks A"],
             {"min_relevant": 2},
-            "“clicks A” has grade 2 or higher; the highest is 1. Enter 1, or choose other qrels.",
+            "“clicks A” has grade 2 or higher. The highest grade is 1. Enter 1, or choose other qrels.",
         ),
         (
             "evaluate",
             ["campaign:graded:majority", "campaign:binary:majority"],
             {"min_relevant": 2},
-            "2 grades, majority” has grade 2 or higher; the highest is 1.",
+            "2 grades, majority” has grade 2 or higher. The highest grade is 1.",
         ),
         (
             "evaluate",
@@ -278,13 +278,13 @@ def test_the_form_begins_with_two_runs_and_the_lowest_relevant_grade_of_the_camp
             "evaluate",
             ["campaign:graded:majority"],
             {"min_relevant": 4},
-            "has grade 4 or higher; the highest is 3.",
+            "has grade 4 or higher. The highest grade is 3.",
         ),
         (
             "label_overlap",
             ["campaign:binary:majority", "clicks A"],
             {"min_relevant": 3},
-            "has grade 3 or higher; the highest is 1.",
+            "has grade 3 or higher. The highest grade is 1.",
         ),
     ],
 )
@@ -509,7 +509,7 @@ def test_groups_of_topics_are_uploaded_and_compared_within(campaign, client, tmp
 
 
 def test_the_noise_of_labels_needs_a_campaigns_own(campaign, client, tmp_path) -> None:
-    assert "which only the campaign&#x27;s own labels have" in refused(
+    assert "Only the campaign&#x27;s own labels have" in refused(
         client, campaign, "plan_study", ["judged, old"], judgements="on"
     ).replace("'", "&#x27;")
     report = asked(

@@ -149,7 +149,7 @@ def test_people_are_not_corrected_where_it_would_not_be_valid(
 
 
 def test_it_says_what_is_missing(campaign: Campaign) -> None:  # noqa: F811
-    with pytest.raises(Refused, match="this campaign has no frozen LLM judge"):
+    with pytest.raises(Refused, match="This campaign has no frozen LLM judge"):
         asked(campaign)
     other = make_campaign(n_topics=1, n_documents=2, collection=None)
     llm_judge = judges.create_judge_from_file(

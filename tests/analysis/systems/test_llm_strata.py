@@ -151,7 +151,7 @@ def test_what_makes_it_invalid_is_refused_with_what_is_missing(
     making = {"strata": "llm", "stages": (0.2,), "of": whole.collection}
     with pytest.raises(Refused, match="require an LLM judge, given as CAMPAIGN/JUDGE"):
         make_parameters(PoolKind.SAMPLED, **making)
-    with pytest.raises(Refused, match="named 'whole/nobody'; no LLM judge is frozen yet"):
+    with pytest.raises(Refused, match=r"named 'whole/nobody'\. No LLM judge is frozen yet\."):
         make_parameters(PoolKind.SAMPLED, llm_judge="whole/nobody", **making)
     judge = labelled(whole, most=100, freeze=False)
     with pytest.raises(Refused, match="model-x is not frozen"):
@@ -162,7 +162,7 @@ def test_what_makes_it_invalid_is_refused_with_what_is_missing(
         list_frozen_judges(whole.collection, stranger),
         len(list_frozen_judges(whole.collection, owner)),
     ) == ([], 1)
-    with pytest.raises(Refused, match="no LLM judge of this collection is named"):
+    with pytest.raises(Refused, match="No LLM judge of this collection is named"):
         make_parameters(PoolKind.SAMPLED, llm_judge="whole/model-x", user=stranger, **making)
     made = make_parameters(PoolKind.SAMPLED, llm_judge="whole/model-x", user=owner, **making)
     job = do(

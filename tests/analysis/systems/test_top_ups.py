@@ -210,7 +210,9 @@ def test_what_has_left_the_collection_is_refused_in_words(collection):
     collection.topics.filter(topic_id=report.result["order"][0][0]).update(
         removed_reason="a duplicate"
     )
-    with pytest.raises(Refused, match="is no longer in the collection; compute the report again"):
+    with pytest.raises(
+        Refused, match=r"is no longer in the collection\. Compute the report again\."
+    ):
         top_ups.create_top_up(report, None, user=collection.managers.get())
 
 

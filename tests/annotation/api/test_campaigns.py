@@ -176,7 +176,7 @@ def test_the_file_itself_is_a_body_and_mistakes_have_its_lines(client, manager):
     said = f'{of}name = "Größe"\npeople = [{{ user = "manager", role = "manager" }}]\n'
     made = put(said).json()
     assert [one["words"] for one in made["changes"]] == ["name: “C” → “Größe”"]
-    assert made["unnamed"] == ["people: ada A001: stays (no judgements; removed with prune)"]
+    assert made["unnamed"] == ["people: ada A001: kept (no judgements; removed with prune)"]
     assert put(said).json()["changes"] == []
     assert [one["words"] for one in put(said, "?prune=true&dry_run=true").json()["changes"]] == [
         "people: ada A001: removed (no judgements)"

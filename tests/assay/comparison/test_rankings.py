@@ -241,7 +241,7 @@ def test_correlations_are_undefined_for_one_system_for_ties_only_and_for_missing
 
 
 def test_rankings_of_different_length_are_refused() -> None:
-    with pytest.raises(ValueError, match="shapes"):
+    with pytest.raises(ValueError, match="the same shape"):
         tau_b([1, 2], [1, 2, 3])
 
 

@@ -88,7 +88,10 @@ def test_columns_are_found_by_name_in_any_order(header):
 def test_a_grade_written_as_a_decimal_is_the_whole_number_and_a_fraction_is_refused():
     text = "topic,document,annotator,grade\n1,d,ann,2.0\n1,e,ann,0.0\n"
     assert rows(given(text, scale=4)) == [("1", "d", "ann", 2), ("1", "e", "ann", 0)]
-    assert problems(text + "1,f,ann,1.5\n1,g,ann,.0\n") == [(4, "grade '1.5'"), (5, "grade '.0'")]
+    assert problems(text + "1,f,ann,1.5\n1,g,ann,.0\n") == [
+        (4, "invalid grade '1.5'"),
+        (5, "invalid grade '.0'"),
+    ]
 
 
 def test_missing_columns_are_named():
@@ -100,7 +103,7 @@ def test_missing_columns_are_named():
     [
         ("1,d,a,4,,,,", "grade 4 of topic 1, document d is not on the scale"),
         ("1,d,a,-1,,,,", "grade -1 of topic 1, document d is not on the scale"),
-        ("1,d,a,1.5,,,,", "grade '1.5'"),
+        ("1,d,a,1.5,,,,", "invalid grade '1.5'"),
         ("1,d,a,,,,,", "the grade is missing"),
         (",d,a,1,,,,", "missing topic"),
         ("1, ,a,1,,,,", "missing document"),
@@ -109,8 +112,8 @@ def test_missing_columns_are_named():
         ("1,d,a,1,fast,,,", "'fast' is not a time"),
         ("1,d,a,1,nan,,,", "'nan' is not a time"),
         ("1,d,a,1,,yesterday,,", "'yesterday' is not a date and time"),
-        ("1,d,a,1,,,2,", "excluded '2'"),
-        ("1,d,a,1,,,,maybe", "gold 'maybe'"),
+        ("1,d,a,1,,,2,", "invalid excluded '2'"),
+        ("1,d,a,1,,,,maybe", "invalid gold 'maybe'"),
         ("1,d,a,1", "4 columns"),
     ],
 )

@@ -240,5 +240,5 @@ def test_rows_in_memory_become_the_qrels_that_the_file_would_give():
     )
     assert list(grades(make_qrels("x", rows))["2"]) == ["a", "b"]
     assert len(make_qrels("x", [])) == 0
-    with pytest.raises(ValueError, match="twice"):
+    with pytest.raises(ValueError, match="more than once"):
         make_qrels("x", [("1", "a", 1), ("1", "a", 1)])

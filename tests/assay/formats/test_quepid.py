@@ -81,7 +81,7 @@ def test_query_texts_are_mapped_to_ids_and_unknown_ones_refused():
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("query,docid,rating\na,d,x\n", ":2: rating 'x'"),
+        ("query,docid,rating\na,d,x\n", ":2: invalid rating 'x'"),
         ("query,docid,rating\na,d\n", ":2: 2 columns"),
         (
             "query,docid,rating\na,d,1\na,d,2\n",

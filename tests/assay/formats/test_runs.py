@@ -541,5 +541,5 @@ def test_rows_in_memory_become_a_run_in_the_same_order_as_a_file():
     assert rankings(make_run("t", rows)) == rankings(
         given("".join(f"{t} Q0 {d} 1 {s} t\n" for t, d, s in rows))
     )
-    with pytest.raises(ValueError, match="twice"):
+    with pytest.raises(ValueError, match="more than once"):
         make_run("t", [("a", "x", 1.0), ("a", "x", 2.0)])

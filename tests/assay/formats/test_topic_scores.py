@@ -71,7 +71,7 @@ def test_a_name_with_white_space_cannot_be_written(tmp_path: Path) -> None:
         ("r nuggets 28 inf\n", 1, "'inf' is not a finite number"),
         ("r nuggets 28 high\n", 1, "'high' is not a finite number"),
         ("r nuggets 28 1_0\n", 1, "'1_0' is not a finite number"),
-        ("r n 28 1\nr n 28 1\n", 2, "a second n of r for topic 28 (first in line 1)"),
+        ("r n 28 1\nr n 28 1\n", 2, "duplicate n of r for topic 28 (first in line 1)"),
         ("r n all 1\n", None, "no values by topic"),
     ],
 )

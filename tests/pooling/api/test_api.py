@@ -160,7 +160,7 @@ def test_a_collection_is_filled_and_pooled_over_the_api(creator):
     pool = creator.get(base + "pools/").json()["results"][0]
     assert (pool["name"], pool["runs"], pool["n_pairs"]) == ("p", ["A"], 2)
     assert (
-        post(creator, base + "pools/", {"runs": ["Z"]}).json()["detail"] == "no run has the tag Z"
+        post(creator, base + "pools/", {"runs": ["Z"]}).json()["detail"] == "No run has the tag Z."
     )
     url = f"{base}pools/{pool['id']}/"
     run(Job.objects.get(pk=post(creator, url + "extend", {"runs": ["B"]}).json()["id"]))

@@ -43,9 +43,9 @@ def test_a_campaign_gets_the_new_pairs_and_the_new_order_when_its_pool_grows(
 
 
 def test_a_pool_and_a_collection_that_a_campaign_uses_are_not_deleted(campaign, full):
-    with pytest.raises(Refused, match="a campaign uses"):
+    with pytest.raises(Refused, match="A campaign uses"):
         pools.delete_pool(full.pools.get())
-    with pytest.raises(Refused, match="campaigns use this collection"):
+    with pytest.raises(Refused, match="Campaigns use this collection"):
         delete_collection(full)
     assert full.pools.get().entries.exists()
 

@@ -95,7 +95,7 @@ def test_bad_files_collections_people_and_tags_end_with_status_2_and_reasons(col
             "--runs",
             "Z",
         ],
-        "select at least one run": ["make_pool", "--collection", collection.slug],
+        "Select at least one run.": ["make_pool", "--collection", collection.slug],
     }
     for reason, arguments in wrong.items():
         with pytest.raises(CommandError) as error:

@@ -46,7 +46,11 @@ def test_a_cancelled_job_ends_where_it_is_even_if_it_never_looks(do):
             cleaned.append(True)
 
     job = do(sleeps)
-    assert (job.state, job.message, cleaned) == ("cancelled", "cancelled; nothing was kept", [True])
+    assert (job.state, job.message, cleaned) == (
+        "cancelled",
+        "Cancelled. Nothing was saved.",
+        [True],
+    )
     assert signal.getsignal(interruptions.SIGNAL) == signal.SIG_DFL
 
 
@@ -55,7 +59,7 @@ def test_a_job_without_progress_fails_at_the_limit_and_one_with_progress_goes_on
     job = do(lambda work: time.sleep(60))
     assert (job.state, job.message) == (
         "failed",
-        "it made no progress for 0.3 seconds (ASSAY_JOB_IDLE_SECONDS); nothing was kept",
+        "The job made no progress for 0.3 seconds (ASSAY_JOB_IDLE_SECONDS). Nothing was saved.",
     )
 
     def steps(work: ClaimedJob) -> None:

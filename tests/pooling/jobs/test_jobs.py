@@ -166,7 +166,7 @@ def test_a_refused_file_is_reported_with_line_problem_and_text(do):
     job = do(read)
     jobs.run_job(job.pk)
     assert after(job).state == "failed"
-    assert job.message == "120 problems in a.run; nothing was kept"
+    assert job.message == "120 problems in a.run. Nothing was saved."
     assert job.report["n_problems"] == 120
     assert job.report["problems"] == [
         {

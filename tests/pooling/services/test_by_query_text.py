@@ -61,10 +61,10 @@ def test_a_snapshot_becomes_a_run(collection, bring):
 
 
 def test_without_any_topic_that_fits_it_is_refused(collection, bring):
-    assert "import the topics first" in bring("run", SNAPSHOT).message
+    assert "Import the topics first." in bring("run", SNAPSHOT).message
     bring("topics", "1\tsomething else\n")
     assert (
-        "none of the 3 queries matches the text of a topic: “red shoes”"
+        "None of the 3 queries matches the text of a topic: “red shoes”"
         in bring("qrels", RATINGS).message
     )
     assert not collection.qrels.exists()

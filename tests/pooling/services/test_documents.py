@@ -75,7 +75,7 @@ def test_an_id_twice_a_line_that_is_no_json_and_the_same_file_again_are_refused(
     bring("documents", jsonl(DOCUMENTS), name="a.jsonl")
     assert (
         bring("documents", jsonl(DOCUMENTS), name="b.jsonl").message
-        == "this file has already been imported as a.jsonl"
+        == "This file has already been imported as a.jsonl."
     )
 
 

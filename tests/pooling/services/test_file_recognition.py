@@ -116,10 +116,10 @@ def test_half_of_the_lines_are_enough_to_tell_the_mistakes_of_the_others(
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"%PDF-1.4 x", "a.x is a PDF; upload text"),
+        (b"%PDF-1.4 x", "a.x is a PDF. Upload text"),
         (
             b"\x89PNG\x00\x00\x00",
-            "the type of a.x was not recognised (topics, documents, run, qrels, clicks or set): choose its type under",
+            "The type of a.x was not recognised (topics, documents, run, qrels, clicks or set). Choose its type under",
         ),
         (
             b"topic,document,annotator,grade\n1,d1,ada,2\n",
@@ -144,7 +144,7 @@ def test_what_is_of_no_kind_is_refused_with_the_way_out(send, collection, conten
 
 def test_a_refused_file_does_not_keep_the_others_out(send, client, collection) -> None:
     page = client.get(send(("a.pdf", b"%PDF-1.4 x"), ("b.run", RUN)).url).content.decode()
-    assert "Upload refused: a.pdf is a PDF" in page
+    assert "a.pdf is a PDF" in page
     assert Job.objects.get().kind == "import run"
 
 

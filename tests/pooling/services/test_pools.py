@@ -130,7 +130,7 @@ def test_a_preview_counts_what_the_pool_then_has_and_stores_nothing(filled):
     assert {
         name: job.report[name] for name in ("unique", "overlap", "contributed")
     } == pool.coverage
-    assert "run A has no result for 1 of 3 kept topics" in job.report["warnings"]
+    assert "run A has no result for 1 of 3 topics" in job.report["warnings"]
 
 
 def test_the_cost_is_pairs_times_judgements_times_seconds(filled):
@@ -206,7 +206,7 @@ def test_what_cannot_be_is_refused_in_words(collection, filled, bring, manager):
     with pytest.raises(Refused, match="another collection"):
         pools.request_pool(other, runs=list(filled.runs.all()), depth=2, user=None)
     pool = built(filled, depth=2, name="p")
-    with pytest.raises(Refused, match="a pool named p already exists"):
+    with pytest.raises(Refused, match="A pool named p already exists"):
         pools.request_pool(filled, runs=list(filled.runs.all()), depth=2, name="p", user=None)
     with pytest.raises(Refused, match="can't be reduced"):
         pools.request_extension(pool, depth=1, user=None)
@@ -226,7 +226,7 @@ def test_runs_without_a_kept_topic_fail_with_a_question(collection, bring):
     jobs.run_job(job.pk)
     job.refresh_from_db()
     assert job.state == "failed"
-    assert "check that runs and topics use the same topic IDs" in job.message
+    assert "Check that runs and topics use the same topic IDs" in job.message
     assert collection.pools.get().built_at is None
 
 
@@ -237,4 +237,4 @@ def test_ids_and_tags_that_the_database_cannot_hold_are_refused_in_words(collect
     job = pools.request_pool(collection, runs=list(collection.runs.all()), depth=2, user=None)
     jobs.run_job(job.pk)
     job.refresh_from_db()
-    assert "a document ID is longer than 255 characters" in job.message
+    assert "A document ID is longer than 255 characters" in job.message

@@ -40,10 +40,11 @@ def test_grades_that_never_use_0_and_unknown_topics_are_warned_about(collection,
 def test_a_name_that_is_taken_and_the_same_grades_are_refused(collection, bring):
     bring("qrels", QRELS, name="a.txt")
     assert (
-        "qrels named a already exist" in bring("qrels", QRELS + "8 0 d 1\n", name="a.txt").message
+        "Qrels named a already exist" in bring("qrels", QRELS + "8 0 d 1\n", name="a.txt").message
     )
     assert (
-        bring("qrels", QRELS, name="b.txt").message == "these qrels have already been imported as a"
+        bring("qrels", QRELS, name="b.txt").message
+        == "These qrels have already been imported as a."
     )
 
 

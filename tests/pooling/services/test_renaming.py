@@ -135,13 +135,13 @@ def test_batches_and_samples_are_those_of_the_old_name(full, manager, making):
 @pytest.mark.parametrize(
     ("tag", "reason"),
     [
-        pytest.param("B", "a run with the tag B already exists", id="taken"),
-        pytest.param(" \n ", "a tag must have 1 to 200 characters", id="empty"),
-        pytest.param("x" * 201, "a tag must have 1 to 200 characters", id="long"),
-        pytest.param("a\0b", "a name must not contain control characters", id="null"),
-        pytest.param("a\x1bb", "a name must not contain control characters", id="escape"),
+        pytest.param("B", "A run with the tag B already exists.", id="taken"),
+        pytest.param(" \n ", "A tag must have 1 to 200 characters", id="empty"),
+        pytest.param("x" * 201, "A tag must have 1 to 200 characters", id="long"),
+        pytest.param("a\0b", "A name must not contain control characters.", id="null"),
+        pytest.param("a\x1bb", "A name must not contain control characters.", id="escape"),
         pytest.param(
-            "a\ud800b", "a name must not contain control characters", id="half a character"
+            "a\ud800b", "A name must not contain control characters.", id="half a character"
         ),
         pytest.param("a:3,b", "would be ambiguous in pool files", id="rank inside"),
     ],
@@ -239,7 +239,7 @@ def test_a_pools_name_is_one_line_and_its_own(full, manager):
         == "done"
     )
     for name, reason in (
-        ("other", "a pool named other already exists"),
+        ("other", "A pool named other already exists."),
         ("", "1 to 200"),
         ("x" * 201, "1 to 200"),
         ("a\0", "control"),
@@ -287,7 +287,7 @@ def test_the_api_renames_runs_and_pools_of_ones_own_collections_alone(full, clie
     status, body = patch(of_run, {"tag": " BM25 ", "group": "us"})
     assert (status, body["tag"], body["group"]) == (200, "BM25", "us")
     status, body = patch(of_run, {"tag": "B", "group": "them"})
-    assert (status, body["detail"]) == (409, "a run with the tag B already exists")
+    assert (status, body["detail"]) == (409, "A run with the tag B already exists.")
     run.refresh_from_db()
     assert (run.tag, run.group) == ("BM25", "us")
     assert (

@@ -74,7 +74,7 @@ def test_a_careful_import_stops_at_a_warning_and_goes_on_when_told_to(collection
     job = bring("run", RUN, mode="careful")
     assert job.report["stored"] is False
     assert job.report["facts"]["unknown topics"] == 1
-    assert job.report["facts"]["kept topics without rows"] == 1
+    assert job.report["facts"]["topics without rows"] == 1
     assert job.report["warnings"] == ["1 of its 2 topics is not in the collection, such as 051"]
     again = uploads.request_import(Upload.objects.get(), mode="import", options={}, user=manager)
     jobs.run_job(again.pk)
@@ -105,7 +105,7 @@ def test_a_wrong_line_refuses_the_whole_file_with_place_text_and_what_was_expect
     with django_capture_on_commit_callbacks(execute=True):
         job = bring("run", RUN + "7 Q0 d9 4 high bm25\n7 Q0 d9 5\n", name="bm25.run")
     assert job.state == "failed"
-    assert job.message == "2 problems in bm25.run; nothing was kept"
+    assert job.message == "2 problems in bm25.run. Nothing was saved."
     assert [problem["line"] for problem in job.report["problems"]] == [5, 6]
     assert job.report["problems"][0]["text"] == "7 Q0 d9 4 high bm25"
     assert "6 columns" in job.report["problems"][1]["expected"]
@@ -147,7 +147,7 @@ def test_a_tag_that_is_taken_waits_for_another_beside_all_other_warnings(
 def test_the_same_run_under_another_tag_is_refused(collection, bring):
     bring("run", RUN, name="first.run")
     job = bring("run", RUN, name="second.run", tag="other")
-    assert (job.state, job.message) == ("failed", "this run has already been imported as bm25")
+    assert (job.state, job.message) == ("failed", "This run has already been imported as bm25.")
     assert (
         bring("run", RUN.replace(" 9.5", " 8.5"), tag="other", group="us", baseline=True).state
         == "done"
@@ -243,7 +243,7 @@ def test_too_large_and_empty_files_are_refused_when_they_arrive(collection, mana
         )
     with pytest.raises(Refused, match="a is empty"):
         uploads.store_upload(collection, kind="run", file=ContentFile(b""), name="a", user=manager)
-    with pytest.raises(Refused, match="unknown file type"):
+    with pytest.raises(Refused, match="Unknown file type"):
         uploads.store_upload(
             collection, kind="virus", file=ContentFile(b"x"), name="a", user=manager
         )
@@ -263,7 +263,7 @@ def test_a_file_is_not_read_twice_at_once_and_a_discarded_one_not_at_all(collect
     job.refresh_from_db()
     assert (job.state, job.message) == (
         "failed",
-        "the file has already been imported or discarded",
+        "The file has already been imported or discarded.",
     )
 
 
@@ -278,7 +278,7 @@ def test_a_run_of_a_pool_cannot_be_deleted(collection, bring):
     run = collection.runs.get()
     pool = collection.pools.create(name="p", depth=10)
     pool.runs.add(run)
-    with pytest.raises(Refused, match="the pool p uses bm25"):
+    with pytest.raises(Refused, match="The pool p uses bm25"):
         runs.delete_run(run)
     pool.delete()
     runs.delete_run(run)

@@ -119,7 +119,7 @@ def test_ids_that_are_there_refuse_the_whole_file_with_its_lines(collection, bri
     assert collection.topics.count() == 7
     assert (
         bring("topics", TOPICS, name="again.tsv").message
-        == "all topics in again.tsv have already been imported"
+        == "All topics in again.tsv have already been imported."
     )
 
 
@@ -150,7 +150,7 @@ def test_topics_with_pairs_cannot_be_deleted(collection, bring):
     pool.entries.create(
         topic=collection.topics.first(), docno="d", best_rank=1, priority=0, position=0
     )
-    with pytest.raises(Refused, match="delete the pools first"):
+    with pytest.raises(Refused, match="Delete the pools first"):
         topics.delete_topics(collection)
     pool.delete()
     assert topics.delete_topics(collection) == 7

@@ -174,5 +174,5 @@ def test_the_preview_tells_what_would_be_drawn_and_the_extension_can_be_taken_ba
 
 
 def test_a_sampled_pool_grows_no_deeper(campaign):
-    with pytest.raises(Refused, match="draw another stage or add unpooled runs"):
+    with pytest.raises(Refused, match="Draw another stage, or add unpooled runs"):
         pools.request_extension(campaign.pool, depth=N_RANKED + 1, user=None)

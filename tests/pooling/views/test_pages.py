@@ -287,7 +287,7 @@ def test_a_collection_is_described_shared_and_deleted(signed_in, full, django_us
     full.refresh_from_db()
     assert (full.name, full.n_documents, full.managers.count()) == ("Renamed", 9, 2)
     assert (
-        "there is no account with the username"
+        "There is no account with the username"
         in signed_in.post(url, {"action": "add-manager", "username": "nobody"}).content.decode()
     )
     signed_in.post(reverse("collection-delete", args=[full.slug]), {"confirm": "something else"})

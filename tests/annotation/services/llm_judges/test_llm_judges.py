@@ -242,7 +242,7 @@ def test_cancelling_keeps_what_was_answered(
         monkeypatch.setattr(jobs.ClaimedJob, "progress", told)
         jobs.run_job(job.pk)
         job.refresh_from_db()
-        assert (job.state, job.message) == ("cancelled", "cancelled; what was done is kept")
+        assert (job.state, job.message) == ("cancelled", "Cancelled. The work done so far is kept.")
         kept = selectors.count_answers(llm_judge).answers
         assert 3 <= kept < 10
         monkeypatch.setattr(jobs.ClaimedJob, "progress", progress)
@@ -271,7 +271,7 @@ def test_cancelling_ends_a_call_whose_answer_trickles_in_and_never_comes(
         monkeypatch.setattr(jobs.ClaimedJob, "progress", told)
         jobs.run_job(job.pk)
         job.refresh_from_db()
-        assert (job.state, job.message) == ("cancelled", "cancelled; what was done is kept")
+        assert (job.state, job.message) == ("cancelled", "Cancelled. The work done so far is kept.")
         assert trickle.n_calls == 2
     assert selectors.count_answers(llm_judge).answers == 0
     assert llm_judge.labels.filter(state=LlmLabel.State.ASKED).count() == 2
