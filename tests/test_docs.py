@@ -48,6 +48,14 @@ def test_links_of_the_documents_lead_somewhere(path: Path) -> None:
     assert broken == []
 
 
+@pytest.mark.parametrize("path", DOCS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_indented_code_directly_follows_a_list(path: Path) -> None:
+    """It would be text of the last item: `# comment` in it becomes a heading."""
+    text = re.sub(r"(?ms)^```.*?^```$", "", path.read_text(encoding="utf-8"))
+    item = r"(?m)^(?:[-*]|\d+\.) .*(?:\n {2,}\S.*)*\n\n {4}\S.*"
+    assert re.findall(item, text) == []
+
+
 def test_the_page_of_sampling_is_made_from_the_figures_that_are_kept(tmp_path: Path) -> None:
     """And these hold nothing of the work of a sample but what the page tells: pairs and hours were
     the budget's, not those of what is drawn."""
