@@ -1,6 +1,6 @@
 """Every page of an installation with a small campaign: axe-core finds nothing of WCAG 2 A and AA,
 in light and in dark, nothing is written to the console, nothing makes the page scroll sideways at
-320, 390 and 1280 pixels, and on a phone no list in it does."""
+320, 390 and 1280 pixels, on a phone no list in it does, and no page is longer than it may be."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ COLOURS_HAVE_ARRIVED = """async () => {
 """A frame may never be drawn, and an animation never end, in a browser that has too little time:
 axe looks twice then."""
 WIDTHS = (1280, 390, 320)
+MAX_HEIGHT = 3200
+"""Of a page at 1280 pixels: 3,000, and 200 for other fonts. On a phone, pages hide more of their
+lists when they are opened, which no change of the width does."""
 SCROLLED = """() => [...document.querySelectorAll('.table-wrap:has(> .card-rows)')].filter((wrap) => wrap.scrollWidth > wrap.clientWidth + 1)
   .map((wrap) => wrap.getAttribute('aria-label') || wrap.innerText.slice(0, 60))"""
 """Lists whose rows are cards in a narrow window, and are nevertheless wider than it."""
@@ -110,12 +113,16 @@ def test_pages_are_accessible_fit_every_width_and_have_no_errors(
 
 
 def misfits(page: Page) -> list[str]:
-    """What makes the page scroll sideways, and which lists do so on a phone."""
+    """What makes the page scroll sideways, which lists do so on a phone, and the height of a page
+    that is too long."""
     found = []
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
         if (needed := page.evaluate("document.documentElement.scrollWidth")) > width:
             found.append(f"needs {needed} of {width} pixels")
+        height = page.evaluate("document.documentElement.scrollHeight")
+        if width == WIDTHS[0] and height > MAX_HEIGHT:
+            found.append(f"is {height} pixels high")
         if width <= 640:
             found += [f"list wider than {width}: {name}" for name in page.evaluate(SCROLLED)]
     page.set_viewport_size({"width": 1280, "height": 800})
