@@ -159,7 +159,7 @@ def main(
             assert isinstance(slow, float)
             rows.append(
                 {
-                    "work": f"{n:,} annotators, one judgement in {every:.0f} s each, {vendor}",
+                    "work": f"{n:,} annotators, each with one judgement per {every:.0f} s, {vendor}",
                     "peer": f"limit of {NORMAL_MS:.0f} ms at p99",
                     "ratio": NORMAL_MS / slow,
                     "at_least": 1.0 if n <= 1350 else None,

@@ -45,7 +45,7 @@ PAGES = {
     "Overview": "",
     "figures of the overview": "live",
     "People": "people/",
-    "one annotator": "people/A007/",
+    "of one annotator": "people/A007/",
     "Quality": "agreement/",
     "Gold": "gold/",
     "Judgements": "judgements/",
