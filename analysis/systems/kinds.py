@@ -347,7 +347,10 @@ ALL_KINDS = (
         "compare_runs",
         "Compare two runs",
         "Is run B better than run A? Topics answered by neither, one or both, with tests and a verdict.",
-        ("cutoff", "alpha", "decide", "correction", "family_size", *EVALUATION),
+        (
+            *("cutoff", "alpha", "decide", "correction", "family_size", "seconds_per_document"),
+            *EVALUATION,
+        ),
         two_runs,
         pair=True,
         least_runs=2,

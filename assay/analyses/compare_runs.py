@@ -21,7 +21,7 @@ from assay.comparison.equal_runs import simulate_equal_runs
 from assay.comparison.outcomes import compare_ranks
 from assay.comparison.verdict_sentences import describe_equal_runs, describe_run_verdict
 from assay.comparison.verdicts import judge_comparisons, to_json
-from assay.options import add_options
+from assay.options import add_options, option
 from assay.results import Values
 from assay.tabular import Cell, Table
 
@@ -29,6 +29,15 @@ from assay.tabular import Cell, Table
 @dataclass(frozen=True)
 class Options(VerdictOptions):
     correction: str = correction_option("none", "none", "bonferroni")
+    seconds_per_document: float | None = option(
+        None,
+        "Seconds per document",
+        help="reading time per document in seconds, to show search lengths as times",
+        hint="To show search lengths as reading times. Leave empty for none.",
+        least=0,
+        strict=True,
+        metavar="X",
+    )
 
 
 def compute(
@@ -75,7 +84,19 @@ def compute(
         **to_json(comparison, judged),
         "topics_with_several_relevant": first.n_several,
     }
-    return {**row, "alpha": options.alpha, "equal_runs": asdict(rates)}
+    result = {**row, "alpha": options.alpha, "equal_runs": asdict(rates)}
+    if options.seconds_per_document is not None:
+        result["reading_time"] = compute_reading_times(row["esl"], options.seconds_per_document)
+    return result
+
+
+def compute_reading_times(esl: Values, seconds: float) -> Values:
+    """Return the mean times to the first relevant document in seconds, None if no topic is answered by
+    both runs. esl: means `a` and `b` of the expected search length. seconds: constant reading time per
+    document, as in the user model of Lin et al. (2021, section 4)."""
+    a, b = (None if esl[side] is None else esl[side] * seconds for side in "ab")
+    difference = None if a is None or b is None else b - a
+    return {"seconds_per_document": seconds, "a": a, "b": b, "difference": difference}
 
 
 def refuse_unknown_family(options: Options) -> None:
@@ -130,8 +151,23 @@ def tests_table(row: Values) -> Table:
     return Table("tests", "Tests of B against A", header, rows, note)
 
 
+def reading_time_table(result: Values) -> Table:
+    times = result["reading_time"]
+    return Table(
+        "reading-time",
+        "Reading time to the first relevant document",
+        ["A", "B", "seconds A", "seconds B", "difference"],
+        [[result["a"], result["b"], times["a"], times["b"], times["difference"]]],
+        "Mean expected search length times "
+        f"{times['seconds_per_document']:g} seconds per document, over the topics that both answer. "
+        "The difference is B minus A.",
+    )
+
+
 def result_tables(result: Values) -> list[Table]:
-    return [*comparison_tables([result], rates=describe_equal_runs(result)), tests_table(result)]
+    tables = comparison_tables([result], rates=describe_equal_runs(result))
+    tables += [reading_time_table(result)] if "reading_time" in result else []
+    return [*tables, tests_table(result)]
 
 
 def list_verdicts(result: Values) -> list[str]:

@@ -278,3 +278,26 @@ def test_the_whole_of_lin_et_al_on_a_sparse_collection(data_folder):
             (wins and not (longer and significant)) or (shorter and significant and not loses)
         )
     assert open_verdicts > 0
+
+
+def test_search_lengths_are_reading_times_at_a_constant_speed(tmp_path):
+    qrels = write_qrels(tmp_path, ["q1", "q2"])
+    a = write_run(tmp_path, "a", {"q1": 1, "q2": 4})
+    b = write_run(tmp_path, "b", {"q1": 2, "q2": 6})
+    options = (qrels, a, b, "--seconds-per-document", "20")
+    # mean search lengths 2.5 and 4, so 50 and 80 seconds
+    assert printed("compare_runs", *options)["reading_time"] == {
+        "seconds_per_document": 20.0,
+        "a": 50.0,
+        "b": 80.0,
+        "difference": 30.0,
+    }
+    assert "20 seconds per document" in read("compare_runs", *options)
+    assert "reading_time" not in printed("compare_runs", qrels, a, b)
+
+
+def test_without_a_topic_that_both_answer_reading_times_are_undefined(tmp_path):
+    qrels = write_qrels(tmp_path, ["q1", "q2"])
+    a, b = write_run(tmp_path, "a", {"q1": 1}), write_run(tmp_path, "b", {"q2": 1})
+    times = printed("compare_runs", qrels, a, b, "--seconds-per-document", "20")["reading_time"]
+    assert [times[key] for key in ("a", "b", "difference")] == [None, None, None]

@@ -109,8 +109,7 @@ def test_a_leaderboard_of_auto_judge(data_folder: Path) -> None:
 def queries(data_folder: Path) -> list[LabelledQuery]:
     """Those of TREC Deep Learning 2021."""
     texts = {
-        topic.topic: topic.text
-        for topic in read_topics(data_folder / "dl21-passage/queries.tsv")
+        topic.topic: topic.text for topic in read_topics(data_folder / "dl21-passage/queries.tsv")
     }
     qrels = read_qrels(data_folder / "dl21-passage/qrels.nist.txt.gz")
     return list_labelled_queries(qrels, texts)
