@@ -13,6 +13,7 @@ from config.setting_list import DEFAULTS
 from tests.commands import get_commands
 from tests.documented import DOCS
 
+pytestmark = pytest.mark.xdist_group("site")  # built once
 APPS = {"pooling", "annotation", "analysis", "config", "assay"}
 WITHOUT_ARGUMENTS = {"worker"}
 
