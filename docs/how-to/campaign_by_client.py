@@ -1,14 +1,14 @@
-"""A campaign from its files to its qrels by the API alone: made, opened, judged by simulated
-annotators, closed and exported.
+"""Run a campaign from its files to its qrels through the API: create and open the campaign, let
+simulated annotators judge, close the campaign, and export the qrels.
 
-It uses nothing but the client that openapi-python-client makes of the API's own document:
+The script uses only the client that openapi-python-client generates from the API's schema:
 
     curl -H "Authorization: Bearer $MANAGER" http://127.0.0.1:8000/api/schema > schema.yml
     openapi-python-client generate --path schema.yml --meta none --output-path assay_client
     python campaign_by_client.py http://127.0.0.1:8000 $MANAGER ada=$ADA bob=$BOB > qrels.txt
 
-Tokens are made on the page Account of each person or by `assay token create`; ada and bob are
-sign-in names.
+Each person creates a token on the page Account, or you create it with `assay token create`. ada and
+bob are usernames.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ FILES = {
     ),
 }
 GRADES = {("q1", "d1"): 3, ("q1", "d2"): 1, ("q2", "d3"): 0, ("q2", "d4"): 2}
-"""What the simulated annotators find."""
+"""Grades that the simulated annotators give."""
 DOCUMENT = {
     "collection": {"slug": SLUG},
     "pool": {"name": POOL},
@@ -81,54 +81,54 @@ DOCUMENT = {
 }
 
 
-def good(answer: Any) -> Any:
-    """The answer, unless it is an error: then its sentence ends the program."""
+def check(answer: Any) -> Any:
+    """Return the answer. If it is an error, end the program with its message."""
     if isinstance(answer, Problem) or answer is None:
         raise SystemExit(
-            answer.detail if answer is not None else "an answer that the document does not name"
+            answer.detail if answer is not None else "The schema does not describe this answer."
         )
     return answer
 
 
-def done(client: AuthenticatedClient, job: Job) -> Job:
-    """The job, once it is over."""
+def wait_for(client: AuthenticatedClient, job: Job) -> Job:
+    """Wait until the job has ended, and return it."""
     while job.state in (JobState.QUEUED, JobState.RUNNING):
         time.sleep(0.2)
-        job = good(jobs_retrieve.sync(job.id, client=client))
+        job = check(jobs_retrieve.sync(job.id, client=client))
     if job.state != JobState.DONE:
         raise SystemExit(f"{job.label}: {job.message}")
     return job
 
 
-def make(client: AuthenticatedClient, people: list[str]) -> None:
-    """Collection, files, pool, and the campaign, open."""
-    good(
+def create_campaign(client: AuthenticatedClient, people: list[str]) -> None:
+    """Create the collection with its files and pool, and open the campaign."""
+    check(
         collections_create.sync(client=client, body=CollectionRequest(name="By client", slug=SLUG))
     )
     for kind, (name, text) in FILES.items():
         file = File(payload=io.BytesIO(text.encode()), file_name=name, mime_type="text/plain")
         body = NewUploadRequest(file=file, kind=kind, mode=ModeEnum.IMPORT)
-        done(client, good(collections_uploads_create.sync(SLUG, client=client, body=body)))
-    done(
+        wait_for(client, check(collections_uploads_create.sync(SLUG, client=client, body=body)))
+    wait_for(
         client,
-        good(
+        check(
             collections_pools_create.sync(
                 SLUG, client=client, body=NewPoolRequest(depth=2, name=POOL)
             )
         ),
     )
-    said = {
+    document = {
         **DOCUMENT,
         "campaign": {**DOCUMENT["campaign"], "people": [{"user": name} for name in people]},
     }
-    made = good(campaigns_create.sync(client=client, body=DocumentRequest.from_dict(said)))
-    print(*(change.words for change in made.changes), sep="\n", file=sys.stderr)
+    created = check(campaigns_create.sync(client=client, body=DocumentRequest.from_dict(document)))
+    print(*(change.words for change in created.changes), sep="\n", file=sys.stderr)
 
 
 def judge(client: AuthenticatedClient) -> int:
-    """Judge until nothing is left. -> how many pairs"""
-    good(judging_acknowledge.sync(SLUG, client=client, body=NumberRequest(number=1)))
-    served, n = good(judging_lease.sync(SLUG, client=client, body=LeaseRequest(want=1))), 0
+    """Judge until no pair is left. Return the number of judged pairs."""
+    check(judging_acknowledge.sync(SLUG, client=client, body=NumberRequest(number=1)))
+    served, n = check(judging_lease.sync(SLUG, client=client, body=LeaseRequest(want=1))), 0
     while served.pairs:
         pair = served.pairs[0]
         answer = SubmitRequest(
@@ -143,7 +143,7 @@ def judge(client: AuthenticatedClient) -> int:
             wall_ms=2000,
             device="script",
         )
-        served, n = good(judging_submit.sync(SLUG, client=client, body=answer)), n + 1
+        served, n = check(judging_submit.sync(SLUG, client=client, body=answer)), n + 1
     return n
 
 
@@ -154,14 +154,14 @@ def main(url: str, manager: str, *annotators: str) -> None:
         for name, token in {"": manager, **tokens}.items()
     }
     manages = clients.pop("")
-    make(manages, list(clients))
+    create_campaign(manages, list(clients))
     for name, client in clients.items():
         print(f"{name} judged {judge(client)} pairs", file=sys.stderr)
-    progress = good(campaigns_progress.sync(SLUG, client=manages))
+    progress = check(campaigns_progress.sync(SLUG, client=manages))
     print(f"{progress.counted} of {progress.needed} judgements", file=sys.stderr)
     closing = {"collection": {"slug": SLUG}, "campaign": {"slug": SLUG, "state": "closed"}}
-    good(campaigns_apply.sync(SLUG, client=manages, body=DocumentRequest.from_dict(closing)))
-    sys.stdout.write(good(campaigns_exports_file.sync(SLUG, "qrels", client=manages)))
+    check(campaigns_apply.sync(SLUG, client=manages, body=DocumentRequest.from_dict(closing)))
+    sys.stdout.write(check(campaigns_exports_file.sync(SLUG, "qrels", client=manages)))
 
 
 if __name__ == "__main__":
