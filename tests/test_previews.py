@@ -107,6 +107,9 @@ TABLE = {
     "api-llm-judge": Protected(
         "script", ("annotation/llm_judge.html", "This permanently deletes the judge's labels")
     ),
+    "api-webhook": Protected(
+        "script", ("annotation/webhooks.html", "waiting messages are not sent.")
+    ),
     "api-report": Protected("script", ("analysis/report.html", "analysis/_goes.html")),
     "api-study": Protected("script", ("analysis/study.html", "analysis/_goes.html")),
     "api-judging-withdraw": Protected(
