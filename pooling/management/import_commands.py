@@ -217,7 +217,9 @@ def check_imported(job: Job, kept: Upload, *, inspect: bool) -> Job:
                 way = f" Use {uploads.IMPORT_COMMANDS[other]}, or --as-named to import it as {kept.kind} anyway."
             elif job.report.get("brought_as"):
                 way = f" Use --as-named to import it as {kept.kind} anyway."
-            raise ImportFailed(f"{kept.name}: {said}{'' if said.endswith('?') else '.'}{way}")
+            raise ImportFailed(
+                f"{kept.name}: {said}{'' if said.endswith(('.', '?')) else '.'}{way}"
+            )
     return job
 
 

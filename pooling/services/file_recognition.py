@@ -92,7 +92,7 @@ def _recognise_kind(upload: Upload) -> tuple[str, bool, list[str]]:
         raise Refused(says % {"upload": upload.name})
     if not taken:
         says = _(
-            "%(upload)s looks like %(kind)s: %(elsewhere)s. If it is something else, choose its "
+            "%(upload)s looks like %(kind)s. %(elsewhere)s If it is something else, choose its "
             "type under “File type”, or convert it to one of the formats listed there."
         )
         kind = guessed.kinds[0]

@@ -216,15 +216,15 @@ KIND_DESCRIPTIONS = {
 """Descriptions of kinds of files in sentences, if different from their names."""
 OTHER_KIND_HINTS = {
     FileKind.JUDGEMENTS: gettext_lazy(
-        "judgement files can be used in reports and on the command line, but not in a collection"
+        "Judgement files can be used in reports and on the command line, but not in a collection."
     ),
-    FileKind.POOL: "import a list of pairs as a set",
-    FileKind.CLICKS: "import it as qrels, with labels made from the clicks?",
-    FileKind.LLM_LABELS: gettext_lazy("import them on a campaign's LLM judges page"),
-    FileKind.LEADERBOARD: gettext_lazy("upload the runs, and Assay computes their scores"),
-    FileKind.NUGGETS: gettext_lazy("Assay can't read this format yet"),
-    FileKind.RUBRICS: gettext_lazy("Assay can't read this format yet"),
-    FileKind.ANSWERS: gettext_lazy("Assay can't read this format yet"),
+    FileKind.POOL: "Import a list of pairs as a set.",
+    FileKind.CLICKS: "Import it as qrels, with labels made from the clicks?",
+    FileKind.LLM_LABELS: gettext_lazy("Import them on a campaign's LLM judges page."),
+    FileKind.LEADERBOARD: gettext_lazy("Upload the runs, and Assay computes their scores."),
+    FileKind.NUGGETS: gettext_lazy("Assay can't read this format yet."),
+    FileKind.RUBRICS: gettext_lazy("Assay can't read this format yet."),
+    FileKind.ANSWERS: gettext_lazy("Assay can't read this format yet."),
 }
 """Hints for files that a collection does not import."""
 IMPORT_COMMANDS = {
@@ -274,9 +274,9 @@ def make_doubt_report(upload: Upload) -> dict[str, Any] | None:
     ):  # a list of pairs is a set, too
         return None
     taken = FileKind.QRELS if other == FileKind.CLICKS else other
-    looks = f"this looks like {KIND_DESCRIPTIONS.get(other, other)}, not {KIND_DESCRIPTIONS.get(FileKind(upload.kind), upload.kind)}"
-    way = OTHER_KIND_HINTS.get(other, f"import it as {other}?")
-    sentence = f"{looks}: {way}"
+    looks = f"This looks like {KIND_DESCRIPTIONS.get(other, other)}, not {KIND_DESCRIPTIONS.get(FileKind(upload.kind), upload.kind)}"
+    way = OTHER_KIND_HINTS.get(other, f"Import it as {other}?")
+    sentence = f"{looks}. {way}"
     return {
         "file": upload.name,
         "facts": {},

@@ -15,7 +15,7 @@ from tests.commands import call_command
 from tests.pooling.conftest import RUN_A, bring_in, run
 
 DOCUMENTS = "".join(f'{{"_id": "d{n}", "title": "Title {n}", "text": "text"}}\n' for n in range(3))
-QUESTION = "this looks like documents, not topics: import it as documents?"
+QUESTION = "This looks like documents, not topics. Import it as documents?"
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_labels_of_an_llm_judge_are_not_taken_for_a_run_without_a_question(colle
         user=manager,
     )
     assert job.report["hold"] == [
-        "this looks like LLM labels, not a run: import them on a campaign's LLM judges page"
+        "This looks like LLM labels, not a run. Import them on a campaign's LLM judges page."
     ]
     assert (job.report["stored"], job.report["looks_like"]) == (False, "")
 
@@ -82,7 +82,7 @@ def test_the_command_ends_with_the_question_and_can_be_told(collection, tmp_path
     path.write_text(RUN_A)
     with pytest.raises(
         ImportFailed,
-        match=r"a.run: this looks like a run, not topics: import it as run\? Use import_run, or --as-named",
+        match=r"a.run: This looks like a run, not topics\. Import it as run\? Use import_run, or --as-named",
     ) as error:
         call_command("import_topics", str(path), "--collection", collection.slug)
     assert error.value.returncode == 2
@@ -93,7 +93,7 @@ def test_the_command_ends_with_the_question_and_can_be_told(collection, tmp_path
     call_command(
         "import_topics", str(path), "--collection", collection.slug, "--inspect", stdout=out
     )
-    assert "warning: this looks like a run" in out.getvalue()
+    assert "warning: This looks like a run" in out.getvalue()
 
 
 def test_ids_with_and_without_zeros_are_told_apart(collection, manager):
