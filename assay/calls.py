@@ -14,7 +14,7 @@ def declared_arguments(command: FileCommand) -> dict[str, Action]:
     return {one.dest: one for one in command.create_parser("assay", "").declared}
 
 
-def complete_options(command: FileCommand, given: Mapping[str, Any]) -> dict[str, Any]:
+def complete_options(command: FileCommand, given_options: Mapping[str, Any]) -> dict[str, Any]:
     """Return all options of a command as its parser would: the given values, and defaults for the
     rest.
 
@@ -22,17 +22,19 @@ def complete_options(command: FileCommand, given: Mapping[str, Any]) -> dict[str
     would refuse.
     """
     declared = declared_arguments(command)
-    if unknown := [name for name in given if name not in declared]:
+    if unknown := [name for name in given_options if name not in declared]:
         raise TypeError(f"unknown option {unknown[0]!r}; choose from {', '.join(declared)}")
     missing = [
         name
         for name, action in declared.items()
-        if name not in given and action.required and action.nargs not in ("?", "*")
+        if name not in given_options and action.required and action.nargs not in ("?", "*")
     ]
     if missing:
         raise TypeError(f"missing options: {', '.join(missing)}")
     return {
-        name: read_value(action, given[name]) if name in given else default_value(action)
+        name: read_value(action, given_options[name])
+        if name in given_options
+        else default_value(action)
         for name, action in declared.items()
     }
 
@@ -69,15 +71,15 @@ def _read_one(action: Action, value: Any) -> Any:
     return value
 
 
-def command_words(command: FileCommand, given: Mapping[str, Any]) -> list[str]:
+def command_words(command: FileCommand, given_options: Mapping[str, Any]) -> list[str]:
     """Return the words to type after the command's name for the same call."""
     words: list[str] = []
     options: list[str] = []
     declared = declared_arguments(command)
     for name, action in declared.items():
-        if not action.option_strings and name in given:
-            words += _to_words(given[name])
-    for name, value in given.items():
+        if not action.option_strings and name in given_options:
+            words += _to_words(given_options[name])
+    for name, value in given_options.items():
         action = declared[name]
         if not action.option_strings or value is None or value is False:
             continue

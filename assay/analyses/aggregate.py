@@ -177,9 +177,9 @@ class Command(FileCommand):
     def arguments(self, parser: ArgumentParser) -> None:
         add_judgement_options(parser, Options)
 
-    def compute(self, *, output: str | None, **given: Any) -> Values:
-        options = Options.from_mapping(given)
-        judged = read_judged(self, given)
+    def compute(self, *, output: str | None, **option_values: Any) -> Values:
+        options = Options.from_mapping(option_values)
+        judged = read_judged(self, option_values)
         labels = aggregate_by_scale(judged, options)
         result = compute(judged, labels, options, warn=self.warn)
         if output:

@@ -159,9 +159,9 @@ class Command(FileCommand):
     def arguments(self, parser: ArgumentParser) -> None:
         add_judgement_options(parser, Options)
 
-    def compute(self, *, seed: int, **given: Any) -> Values:
-        judged = read_judged(self, given)
-        result = compute(judged, Options.from_mapping(given), seed=seed)
+    def compute(self, *, seed: int, **option_values: Any) -> Values:
+        judged = read_judged(self, option_values)
+        result = compute(judged, Options.from_mapping(option_values), seed=seed)
         if judged.campaign is not None and (
             apart := self.stored_campaigns().compute_agreement_by_entry(
                 judged.campaign, judged.table

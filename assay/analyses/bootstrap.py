@@ -263,16 +263,16 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         runs: list[str],
         conditions: list[WrittenCondition],
         seed: int,
-        **given: Any,
+        **option_values: Any,
     ) -> PieceworkPlan:
-        options = Options.from_mapping(given)
+        options = Options.from_mapping(option_values)
         measures = options.measures or ([] if conditions else parse_measure_list(DEFAULT_MEASURE))
         written = [WrittenCondition(str(one), one, qrels) for one in measures] + conditions
         refuse_names([one.name for one in written])
         judged = {
             path: read_one_qrels(self, path) for path in dict.fromkeys(one.qrels for one in written)
         }
-        table = read_label_table(self, given) if is_noise_requested(given) else None
+        table = read_label_table(self, option_values) if is_noise_requested(option_values) else None
         if table is not None and qrels not in judged:
             raise BadInput(f"the judgements belong to {qrels}, but no condition uses these qrels")
         return plan(
@@ -288,11 +288,11 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
                 )
                 for one in written
             ],
-            iterate_runs(self, runs, given),
+            iterate_runs(self, runs, option_values),
             options,
             judgements=table,
             behind=judged.get(qrels),
-            source=given["judgements"] or "the campaign",
+            source=option_values["judgements"] or "the campaign",
             seed=seed,
             warn=self.warn,
         )

@@ -79,9 +79,9 @@ class Command(FileCommand):
         only_topics: str | None,
         seed: int,
         output: str | None,
-        **given: Any,
+        **option_values: Any,
     ) -> Values:
-        options = PoolOptions.from_mapping(given)
+        options = PoolOptions.from_mapping(option_values)
         wanted = read_pooled_topics(runs, only_topics)
         tops = read_run_tops(self, runs, options, wanted)
         pool = make_depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))

@@ -111,8 +111,8 @@ class Command(FileCommand):
             "complete",
         )
 
-    def compute(self, *, pool: str | None, **given: Any) -> Values:
-        judged = read_judged(self, given)
+    def compute(self, *, pool: str | None, **option_values: Any) -> Values:
+        judged = read_judged(self, option_values)
         pairs: PairRanks | None = None if pool is None else read_pool_ranks(pool)
         documents = None
         if judged.campaign is not None:
@@ -120,7 +120,11 @@ class Command(FileCommand):
             pairs = pairs or source.read_pool_ranks(judged.campaign)
             documents = source.count_documents(judged.campaign.collection)
         return compute(
-            judged, Options.from_mapping(given), n_documents=documents, pool=pairs, warn=self.warn
+            judged,
+            Options.from_mapping(option_values),
+            n_documents=documents,
+            pool=pairs,
+            warn=self.warn,
         )
 
 

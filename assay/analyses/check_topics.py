@@ -87,10 +87,10 @@ class Command(FileCommand):
         )
 
     def compute(
-        self, *, topics: str, keep: str | None, removed: str | None, **given: Any
+        self, *, topics: str, keep: str | None, removed: str | None, **option_values: Any
     ) -> Values:
         topics_read = read_topics(topics)
-        result = compute(topics_read, Options.from_mapping(given))
+        result = compute(topics_read, Options.from_mapping(option_values))
         proposals = [ProposedRemoval(**one) for one in result["removed"]]
         if keep:
             out = {proposal.topic for proposal in proposals}

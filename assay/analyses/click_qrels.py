@@ -188,14 +188,14 @@ class Command(FileCommand):
         queries: str | None,
         ubi_queries: str | None,
         output: str | None,
-        **given: Any,
+        **option_values: Any,
     ) -> Values:
         if shown and queries:
             raise BadInput(
                 "--shown and --queries belong to different log formats; give only one of them"
             )
         try:
-            options = Options.from_mapping(given)
+            options = Options.from_mapping(option_values)
         except ValueError as error:
             raise BadInput(str(error)) from None
         counts = read_log(

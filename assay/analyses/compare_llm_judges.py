@@ -96,11 +96,11 @@ def compute(
             )
         if missing and not partial:
             raise BadInput(missing)
-        given = [*related.get(name, ()), *parse_related(known or {})]
+        related_tags = [*related.get(name, ()), *parse_related(known or {})]
         kin = find_related_systems(
             [one.tag for one in packed],
             [name, str((known or {}).get("model", ""))],
-            [one.strip() for one in given],
+            [one.strip() for one in related_tags],
         )
         result[name] = {
             "agreement": compute_agreement(pool, grades, options.min_relevant, counts),
@@ -174,7 +174,7 @@ class Command(FileCommand):
         judgements: str | None,
         related: list[str],
         seed: int,
-        **given: Any,
+        **option_values: Any,
     ) -> Values:
         labels = self.read_labels(llm_labels, llm_table)
         told = read_judge_metadata(about)
@@ -182,9 +182,9 @@ class Command(FileCommand):
         pool = read_sampled_pool(self, prel)
         return compute(
             pool,
-            iterate_runs(self, runs, given),
+            iterate_runs(self, runs, option_values),
             labels,
-            Options.from_mapping(given),
+            Options.from_mapping(option_values),
             counts=None if judgements is None else read_judgement_counts(judgements, pool),
             about=told,
             related=kin,
@@ -192,13 +192,13 @@ class Command(FileCommand):
             seed=seed,
         )
 
-    def read_labels(self, given: list[str], table: str | None) -> dict[str, QrelsColumns]:
-        if not given and table is None:
+    def read_labels(self, named_files: list[str], table: str | None) -> dict[str, QrelsColumns]:
+        if not named_files and table is None:
             raise BadInput(
                 "labels of an LLM judge are missing; give --llm-labels NAME=QRELS, or --llm-table FILE for several judges"
             )
         labels = {} if table is None else read_llm_labels(table)
-        for text in given:
+        for text in named_files:
             name, path = parse_named_file(text)
             if name in labels:
                 raise BadInput(

@@ -389,11 +389,11 @@ class Command(FileCommand):
         )
         add_options(parser, Options)
 
-    def compute(self, *, battles: str, **given: Any) -> Values:
+    def compute(self, *, battles: str, **option_values: Any) -> Values:
         stored: InMemoryInputs | None = getattr(self, "stored", None)
         given_battles = (
             stored.battles[battles]()
             if stored is not None and battles in stored.battles
             else read_battles(battles)
         )
-        return compute(given_battles, Options.from_mapping(given))
+        return compute(given_battles, Options.from_mapping(option_values))

@@ -196,10 +196,12 @@ class Command(ByTopicGroup, CampaignCommand):
         add_campaign_options(parser)
         add_options(parser, Options)
 
-    def compute(self, *, qrels: str, run_a: str, run_b: str, seed: int, **given: Any) -> Values:
-        options = Options.from_mapping(given)
+    def compute(
+        self, *, qrels: str, run_a: str, run_b: str, seed: int, **option_values: Any
+    ) -> Values:
+        options = Options.from_mapping(option_values)
         refuse_unknown_family(options)  # fail before files are read
         judged = read_one_qrels(self, qrels)
-        a, b = iterate_runs(self, [run_a, run_b], given)
+        a, b = iterate_runs(self, [run_a, run_b], option_values)
         part = self.only_these is not None
         return compute(judged, a, b, options, seed=seed, warn=self.warn, part=part)

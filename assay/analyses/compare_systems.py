@@ -243,15 +243,19 @@ def _compare_measure(
     if len(values) < 2:
         return f"{format_count(len(values), 'topic', 'counts', 'count')} for all runs; a paired test needs at least two"
     rng = np.random.default_rng(seed)
-    made = compare_systems(values, pairs, trials=options.permutations, rng=rng, alpha=options.alpha)
-    held = correct_p_values(made, values, options.correction, rng=rng)
-    p = deciding_p(made, held, options.correction)
-    different = find_significant(made, p, alpha=options.alpha)
+    pair_results = compare_systems(
+        values, pairs, trials=options.permutations, rng=rng, alpha=options.alpha
+    )
+    adjusted_p = correct_p_values(pair_results, values, options.correction, rng=rng)
+    p = deciding_p(pair_results, adjusted_p, options.correction)
+    different = find_significant(pair_results, p, alpha=options.alpha)
     answer = {
         "means": dict(zip(tags, values.mean(axis=0).tolist(), strict=True)),
-        "pairs": [make_row(made, held, p, different, k, tags) for k in range(len(pairs))],
+        "pairs": [
+            make_row(pair_results, adjusted_p, p, different, k, tags) for k in range(len(pairs))
+        ],
         "topics": len(values),
-        **group_systems(made, values, different, tags),
+        **group_systems(pair_results, values, different, tags),
     }
     how: Any = {
         "against": options.against,
@@ -273,37 +277,37 @@ def empty_result(tags: Sequence[str]) -> Values:
 
 
 def make_row(
-    made: PairComparisons,
-    held: Mapping[str, np.ndarray],
+    pair_results: PairComparisons,
+    adjusted_p: Mapping[str, np.ndarray],
     p: np.ndarray,
     different: np.ndarray,
     k: int,
     tags: Sequence[str],
 ) -> Values:
-    """Return pair `k` as JSON values. held: corrected p-values by test. p: the corrected p-values
-    of the test that decides."""
-    a, b = made.pairs[k]
-    randomisation = float(made.p["randomisation"][k])
+    """Return pair `k` as JSON values. adjusted_p: corrected p-values by test. p: the corrected
+    p-values of the test that decides."""
+    a, b = pair_results.pairs[k]
+    randomisation = float(pair_results.p["randomisation"][k])
     return {
         "a": tags[a],
         "b": tags[b],
-        "difference": made.difference[k],
-        "interval": made.intervals[k].bounds,
-        "interval_reason": made.intervals[k].reason,
-        **{test: made.p[test][k] for test in TESTS},
-        "randomisation_exact": bool(made.exact[k]),
+        "difference": pair_results.difference[k],
+        "interval": pair_results.intervals[k].bounds,
+        "interval_reason": pair_results.intervals[k].reason,
+        **{test: pair_results.p[test][k] for test in TESTS},
+        "randomisation_exact": bool(pair_results.exact[k]),
         "randomisation_error": 0.0
-        if made.exact[k]
-        else monte_carlo_error(randomisation, made.trials),
-        "corrected": {test: held[test][k] for test in TESTS},
+        if pair_results.exact[k]
+        else monte_carlo_error(randomisation, pair_results.trials),
+        "corrected": {test: adjusted_p[test][k] for test in TESTS},
         "p": p[k],
-        "opposed": bool(made.opposed[k]),
-        "different": None if no_verdict_reason(made.n_topics) else bool(different[k]),
-        "effect": made.effect[k],
-        "effect_interval": [made.effect_low[k], made.effect_high[k]],
-        "wins": int(made.wins[k]),
-        "ties": int(made.ties[k]),
-        "losses": int(made.losses[k]),
+        "opposed": bool(pair_results.opposed[k]),
+        "different": None if no_verdict_reason(pair_results.n_topics) else bool(different[k]),
+        "effect": pair_results.effect[k],
+        "effect_interval": [pair_results.effect_low[k], pair_results.effect_high[k]],
+        "wins": int(pair_results.wins[k]),
+        "ties": int(pair_results.ties[k]),
+        "losses": int(pair_results.losses[k]),
     }
 
 
@@ -344,12 +348,14 @@ def result_tables(result: Values) -> list[Table]:
 
 def tables_without_verdicts(result: Values) -> list[Table]:
     answers, settings = result_measures(result), result["settings"]
-    made = [means_table("scores", "Effectiveness of the systems", answers, settings)]
+    all_tables = [means_table("scores", "Effectiveness of the systems", answers, settings)]
     for number, (measure, one) in enumerate(answers.items(), 1):
-        made.append(pairs_table(f"pairs-{number}", f"Pairwise tests by {measure}", one, settings))
+        all_tables.append(
+            pairs_table(f"pairs-{number}", f"Pairwise tests by {measure}", one, settings)
+        )
     for number, name in enumerate(next(iter(answers.values())).get("by_group", {}), 1):
         within = {measure: one["by_group"][name] for measure, one in answers.items()}
-        made.append(
+        all_tables.append(
             means_table(f"scores-group-{number}", f"Effectiveness on {name}", within, settings)
         )
     if "pool" in result:
@@ -359,8 +365,8 @@ def tables_without_verdicts(result: Values) -> list[Table]:
             for measure, answer in answers.items()
             for make in (fixed_topics_table, assisted_table)
         )
-        made += [one for one in by_pair if one is not None]
-        made.append(
+        all_tables += [one for one in by_pair if one is not None]
+        all_tables.append(
             Table(
                 "sample",
                 "Sample",
@@ -369,7 +375,7 @@ def tables_without_verdicts(result: Values) -> list[Table]:
                 "All scores and differences are estimates from the judged pairs.",
             )
         )
-    return made
+    return all_tables
 
 
 def result_charts(result: Values) -> list[Picture]:

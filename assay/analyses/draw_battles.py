@@ -99,8 +99,10 @@ class Command(FileCommand):
         )
         add_options(parser, Options)
 
-    def compute(self, *, answers: list[str], seed: int, output: str | None, **given: Any) -> Values:
-        options = Options.from_mapping(given)
+    def compute(
+        self, *, answers: list[str], seed: int, output: str | None, **option_values: Any
+    ) -> Values:
+        options = Options.from_mapping(option_values)
         by_answer = index_answers(one for path in answers for one in read_answers(path))
         systems: dict[str, list[str]] = {}
         for run, topic in by_answer:

@@ -209,10 +209,10 @@ class Command(ByTopicGroup, CampaignCommand):
         qrels: list[str],
         sampled: bool,
         seed: int,
-        **given: Any,
+        **option_values: Any,
     ) -> Values:
-        options = Options.from_mapping(given)
-        if sampled and given["only_topics"]:
+        options = Options.from_mapping(option_values)
+        if sampled and option_values["only_topics"]:
             raise BadInput(
                 "--only-topics cannot be used with a sampled pool, whose inclusion probabilities apply only to all topics together"
             )
@@ -223,13 +223,15 @@ class Command(ByTopicGroup, CampaignCommand):
             if len(files) <= len(qrels):
                 raise BadInput("two pools have the same name; rename one, for example first=FILE")
             pools = {name: read_sampled_pool(self, path) for name, path in files.items()}
-            return compute_sampled(pools, iterate_runs(self, runs, given), options, seed=seed)
+            return compute_sampled(
+                pools, iterate_runs(self, runs, option_values), options, seed=seed
+            )
         named = read_named_qrels(self, [judged, *qrels])
         all_topics = [topic for of_qrels in named.values() for topic in of_qrels.topics]
-        wanted = read_topic_filter(self, given, all_topics, "the qrels")
+        wanted = read_topic_filter(self, option_values, all_topics, "the qrels")
         return compute(
             {name: filter_qrels(of_qrels, wanted) for name, of_qrels in named.items()},
-            iterate_runs(self, runs, given),
+            iterate_runs(self, runs, option_values),
             options,
             warn=self.warn,
             part=self.only_these is not None,

@@ -107,9 +107,9 @@ class Command(FileCommand):
         topics: str,
         template: str | None,
         output: str | None,
-        **given: Any,
+        **option_values: Any,
     ) -> Values:
-        options = Options.from_mapping(given)
+        options = Options.from_mapping(option_values)
         judged = read_one_qrels(self, qrels)
         texts = {topic.topic: topic.text for topic in read_topics(topics)}
         try:

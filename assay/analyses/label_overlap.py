@@ -206,12 +206,14 @@ class Command(CampaignCommand):
         add_options(parser, Options)
         add_topics_option(parser)
 
-    def compute(self, *, judged: str, clicks: list[str], pool: str | None, **given: Any) -> Values:
-        options = Options.from_mapping(given)
+    def compute(
+        self, *, judged: str, clicks: list[str], pool: str | None, **option_values: Any
+    ) -> Values:
+        options = Options.from_mapping(option_values)
         judgements = read_one_qrels(self, judged)
-        wanted = read_topic_filter(self, given, judgements.topics, "the judgements")
+        wanted = read_topic_filter(self, option_values, judgements.topics, "the judgements")
         within = None if pool is None else read_pool_top(pool, options.top)
-        slug, describe = given["campaign"], None
+        slug, describe = option_values["campaign"], None
         if slug is not None:
             source = self.stored_campaigns()
             within = within or source.read_pool_top(slug, options.top)

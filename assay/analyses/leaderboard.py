@@ -416,7 +416,7 @@ class Command(ByTopicGroup, CampaignCommand):
         scores: str | None,
         score_column: str | None,
         seed: int,
-        **given: Any,
+        **option_values: Any,
     ) -> Values:
         if scores is not None:
             if qrels is not None:
@@ -426,17 +426,17 @@ class Command(ByTopicGroup, CampaignCommand):
             rows = read_leaderboard(
                 scores, required=("tag", "date", "score"), score_column=score_column
             )
-            return compute_scores(rows, Options.from_mapping(given))
+            return compute_scores(rows, Options.from_mapping(option_values))
         if qrels is None or not runs:
             raise BadInput(
                 "missing QRELS and RUN; give QRELS and at least one RUN, or --scores FILE"
             )
-        if given["campaign"]:
+        if option_values["campaign"]:
             self.note(REPEATED_TESTING_NOTE)
         return compute(
             read_one_qrels(self, qrels),
-            iterate_runs(self, runs, given),
-            Options.from_mapping(given),
+            iterate_runs(self, runs, option_values),
+            Options.from_mapping(option_values),
             submitted=None
             if metadata is None
             else list(read_leaderboard(metadata, columns=ORDER_COLUMNS)),

@@ -262,7 +262,7 @@ def _plan_measure(
         "topics_needed": needed(math.sqrt(middle)),
         "topics_needed_highest": needed(math.sqrt(highest)),
         "smallest_difference": detectable_difference(
-            math.sqrt(middle), n, wanted=options.power, alpha=options.alpha
+            math.sqrt(middle), n, target_power=options.power, alpha=options.alpha
         ),
         "labels": None,
         "depths": None,
@@ -278,7 +278,7 @@ def make_topics_solver(
     def topics(sd: float) -> float | None:
         if width is not None:
             return topics_for_width(width, sd, alpha=alpha)
-        return topics_for_power(difference or DIFFERENCE, sd, wanted=power, alpha=alpha)
+        return topics_for_power(difference or DIFFERENCE, sd, target_power=power, alpha=alpha)
 
     return topics
 
@@ -317,19 +317,19 @@ class Command(ByTopicGroup, CampaignCommand):
             "estimate label noise and the value of additional judgements per pair (not needed with --campaign)",
         )
 
-    def compute(self, *, qrels: str, runs: list[str], seed: int, **given: Any) -> Values:
-        options = Options.from_mapping(given)
+    def compute(self, *, qrels: str, runs: list[str], seed: int, **option_values: Any) -> Values:
+        options = Options.from_mapping(option_values)
         refuse_contradictions(options, len(runs))  # fail before files are read
         judged = read_one_qrels(self, qrels)
-        columns = read_runs(self, runs, given)
+        columns = read_runs(self, runs, option_values)
         return compute(
             judged,
             columns,
             options,
-            judgements=read_label_table(self, given),
-            source=given["judgements"] or "the campaign",
+            judgements=read_label_table(self, option_values),
+            source=option_values["judgements"] or "the campaign",
             no_judgements="a majority of individual judgements"
-            if given["campaign"]
+            if option_values["campaign"]
             else NO_JUDGEMENTS,
             seed=seed,
             warn=self.warn,

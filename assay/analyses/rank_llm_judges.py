@@ -197,7 +197,7 @@ class Command(FileCommand):
         add_options(parser, Options)
 
     def compute(
-        self, *, qrels: str | None, llm_labels: list[str], table: str | None, **given: Any
+        self, *, qrels: str | None, llm_labels: list[str], table: str | None, **option_values: Any
     ) -> Values:
         if (table is None) == (qrels is None or not llm_labels) or (
             table is not None and (qrels is not None or llm_labels)
@@ -217,4 +217,4 @@ class Command(FileCommand):
                         f"two LLM judges are called {name}; rename one, for example first={path}"
                     )
                 labels[name] = read_one_qrels(self, path, name, read=read_llm_qrels)
-        return compute(people, labels, Options.from_mapping(given), warn=self.warn)
+        return compute(people, labels, Options.from_mapping(option_values), warn=self.warn)

@@ -196,9 +196,9 @@ class Command(FileCommand):
         draw: str | None,
         seed: int,
         output: str | None,
-        **given: Any,
+        **option_values: Any,
     ) -> Values:
-        options = Options.from_mapping(given)
+        options = Options.from_mapping(option_values)
         tops = read_run_tops(self, runs, options, read_pooled_topics(runs, only_topics))
         pool = make_depth_pool(tops, depth=options.depth, rng=np.random.default_rng(seed))
         sample = draw_sample(

@@ -122,11 +122,11 @@ class Command(AnswerCommand):
         add_options(parser, Options)
         self.add_answer_options(parser)
 
-    def compute(self, *, qrels: str, facet: str, runs: list[str], **given: Any) -> Values:
+    def compute(self, *, qrels: str, facet: str, runs: list[str], **option_values: Any) -> Values:
         scores, about = compute(
             read_one_qrels(self, qrels),
             read_one_qrels(self, facet),
-            iterate_runs(self, runs, given),
-            Options.from_mapping(given),
+            iterate_runs(self, runs, option_values),
+            Options.from_mapping(option_values),
         )
-        return {**self.finish(scores, given), **about}
+        return {**self.finish(scores, option_values), **about}

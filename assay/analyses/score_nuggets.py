@@ -28,7 +28,7 @@ def compute(nuggets: Mapping[str, Sequence[Nugget]], labels: Sequence[ItemLabel]
     return score_items(
         nuggets,
         labels,
-        lambda items, given: score_nuggets([one.is_vital for one in items], given),
+        lambda items, option_values: score_nuggets([one.is_vital for one in items], option_values),
         item="nugget",
         no_list="there are no nuggets",
         measures=NUGGET_MEASURES,
@@ -50,5 +50,7 @@ class Command(AnswerCommand):
         )
         self.add_answer_options(parser)
 
-    def compute(self, *, nuggets: str, labels: str, **given: Any) -> Values:
-        return self.finish(compute(read_nuggets(nuggets), read_nugget_labels(labels)), given)
+    def compute(self, *, nuggets: str, labels: str, **option_values: Any) -> Values:
+        return self.finish(
+            compute(read_nuggets(nuggets), read_nugget_labels(labels)), option_values
+        )

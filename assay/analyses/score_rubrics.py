@@ -30,7 +30,7 @@ def compute(
     return score_items(
         rubrics,
         labels,
-        lambda items, given: score_rubric([one.weight for one in items], given),
+        lambda items, option_values: score_rubric([one.weight for one in items], option_values),
         item="criterion",
         no_list="there is no rubric",
         measures=RUBRIC_MEASURES,
@@ -52,5 +52,7 @@ class Command(AnswerCommand):
         )
         self.add_answer_options(parser)
 
-    def compute(self, *, rubrics: str, labels: str, **given: Any) -> Values:
-        return self.finish(compute(read_rubrics(rubrics), read_rubric_labels(labels)), given)
+    def compute(self, *, rubrics: str, labels: str, **option_values: Any) -> Values:
+        return self.finish(
+            compute(read_rubrics(rubrics), read_rubric_labels(labels)), option_values
+        )

@@ -70,6 +70,6 @@ class Command(AnswerCommand):
         )
         self.add_answer_options(parser)
 
-    def compute(self, *, answers: list[str], labels: str, **given: Any) -> Values:
+    def compute(self, *, answers: list[str], labels: str, **option_values: Any) -> Values:
         read = [answer for path in answers for answer in read_answers(path)]
-        return self.finish(compute(read, read_support_labels(labels)), given)
+        return self.finish(compute(read, read_support_labels(labels)), option_values)

@@ -259,12 +259,12 @@ def summarise_simulations(
         "relevant": int((judged_pool.grades >= judged_pool.min_relevant).sum()),
         "simulations": len(simulations),
     }
-    brought = [one for one, _ in simulations]
+    outcomes = [one for one, _ in simulations]
     stops = [stop for _, stop in simulations if stop is not None]
     if order == "sampled":
-        result |= summarise_samples(shared, brought)
+        result |= summarise_samples(shared, outcomes)
     else:
-        result |= summarise_checks(shared, brought)
+        result |= summarise_checks(shared, outcomes)
     for budget, row in result["budgets"].items():
         row["hours"] = row["judged"] * cost
         if order == "sampled" and row["judged"] > MORE * float(budget) * len(judged_pool):
@@ -306,12 +306,12 @@ def run_simulation(shared: SimulationInputs, number: int) -> tuple[Any, Any]:
 
 
 def summarise_checks(
-    shared: SimulationInputs, brought: Sequence[list[ordered.InterimResult]]
+    shared: SimulationInputs, outcomes: Sequence[list[ordered.InterimResult]]
 ) -> Values:
     """Return means over simulations by budget."""
     budgets = {}
     for k, budget in enumerate(shared.plan.budgets):
-        looks = [looks[k] for looks in brought]
+        looks = [looks[k] for looks in outcomes]
         bounded = [look for look in looks if not math.isnan(look.upper_left)]
         budgets[str(budget)] = {
             "judged": mean_or_nan(look.judged for look in looks),
@@ -331,20 +331,20 @@ def summarise_checks(
 
 
 def summarise_samples(
-    shared: SimulationInputs, brought: Sequence[dict[tuple[str, str], sampled.SimulationResult]]
+    shared: SimulationInputs, outcomes: Sequence[dict[tuple[str, str], sampled.SimulationResult]]
 ) -> Values:
     def summary(budget: str, name: str) -> dict[str, float]:
-        rows = [looks[budget, name] for looks in brought]
+        rows = [looks[budget, name] for looks in outcomes]
         columns = {"bias": "bias", "coverage": "covered", "half_width": "half", "tau": "tau"}
         return {
             key: mean_or_nan(getattr(row, column) for row in rows)
             for key, column in columns.items()
         }
 
-    names = dict.fromkeys(name for budget, name in brought[0] if budget != "1")
+    names = dict.fromkeys(name for budget, name in outcomes[0] if budget != "1")
 
     def judged(budget: str) -> float:
-        return mean_or_nan(looks[budget, next(iter(names))].judged for looks in brought)
+        return mean_or_nan(looks[budget, next(iter(names))].judged for looks in outcomes)
 
     return {
         "budgets": {
@@ -354,7 +354,7 @@ def summarise_samples(
             }
             for b in shared.plan.budgets
         },
-        "full": {name: summary("1", name) for budget, name in brought[0] if budget == "1"},
+        "full": {name: summary("1", name) for budget, name in outcomes[0] if budget == "1"},
     }
 
 
@@ -465,8 +465,12 @@ class Command(PiecewiseCommand):
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_options(parser, Options)
 
-    def plan(self, *, qrels: str, runs: list[str], seed: int, **given: Any) -> PieceworkPlan:
-        options = Options.from_mapping(given)
+    def plan(
+        self, *, qrels: str, runs: list[str], seed: int, **option_values: Any
+    ) -> PieceworkPlan:
+        options = Options.from_mapping(option_values)
         refuse_contradictions(options)  # fail before files are read
         judged = read_one_qrels(self, qrels)
-        return plan(judged, iterate_runs(self, runs, given), options, seed=seed, warn=self.warn)
+        return plan(
+            judged, iterate_runs(self, runs, option_values), options, seed=seed, warn=self.warn
+        )

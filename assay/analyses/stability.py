@@ -306,14 +306,14 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         export: str | None,
         export_qrels: int | None,
         seed: int,
-        **given: Any,
+        **option_values: Any,
     ) -> PieceworkPlan:
-        if docids is not None and "documents" not in given["element"].split("+"):
-            raise BadInput(f"--docids needs --element documents, not {given['element']}")
+        if docids is not None and "documents" not in option_values["element"].split("+"):
+            raise BadInput(f"--docids needs --element documents, not {option_values['element']}")
         made = plan(
             read_one_qrels(self, qrels),
-            iterate_runs(self, runs, given),
-            Options.from_mapping(given),
+            iterate_runs(self, runs, option_values),
+            Options.from_mapping(option_values),
             documents=None if docids is None else self.read_document_ids(docids),
             seed=seed,
             warn=self.warn,
@@ -335,20 +335,20 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
 
     def read_document_ids(self, path: str) -> NDArray[np.bytes_]:
         """Read document IDs, one per line. Return the distinct IDs, sorted."""
-        given = []
+        listed_ids = []
         for number, text in iterate_lines(path):
             words = text.split()
             if len(words) > 1:
                 raise FormatError.single(
                     path, number, f"{len(words)} words", "one document ID per line", text
                 )
-            given.extend(words)
-        if not given:
+            listed_ids.extend(words)
+        if not listed_ids:
             raise FormatError.single(path, None, "no document IDs", "one document ID per line")
-        ids = np.unique(np.array([document.encode() for document in given]))
-        if len(ids) < len(given):
+        ids = np.unique(np.array([document.encode() for document in listed_ids]))
+        if len(ids) < len(listed_ids):
             self.warn(
-                f"{path}: {format_count(len(given) - len(ids), 'line', 'repeats', 'repeat')} "
+                f"{path}: {format_count(len(listed_ids) - len(ids), 'line', 'repeats', 'repeat')} "
                 "a document ID; each ID counts once"
             )
         return ids

@@ -181,14 +181,14 @@ class Command(CampaignCommand):
         add_options(parser, Options)
 
     def compute(
-        self, *, qrels: str, runs: Sequence[str], sampled: bool, seed: int, **given: Any
+        self, *, qrels: str, runs: Sequence[str], sampled: bool, seed: int, **option_values: Any
     ) -> Values:
-        options = Options.from_mapping(given)
+        options = Options.from_mapping(option_values)
         if sampled:
             refuse_audit(options)  # fail before files are read
         if len(runs) < 2:
             raise BadInput("the advice is about the order of runs, so it needs at least two")
-        read = iterate_runs(self, runs, given)
+        read = iterate_runs(self, runs, option_values)
         if sampled:
             return compute_sampled(read_sampled_pool(self, qrels), read, options, seed=seed)
         return compute(read_one_qrels(self, qrels), read, options, seed=seed)

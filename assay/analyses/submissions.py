@@ -202,9 +202,9 @@ class Command(FileCommand):
         ranks: str | None,
         score_column: str | None,
         institutions: str | None,
-        **given: Any,
+        **option_values: Any,
     ) -> Values:
-        options = Options.from_mapping(given)
+        options = Options.from_mapping(option_values)
         rows = read_leaderboard(
             file,
             columns=SUBMISSION_COLUMNS,

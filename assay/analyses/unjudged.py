@@ -183,12 +183,15 @@ def impute_scores(
                 worths[depth] = summarise_unique_documents(
                     runs, owners, judged, depth=depth, min_relevant=min_relevant
                 )
-            worth = worths[depth]
+            unique_grades = worths[depth]
             values = (
-                imputed_ndcg(tops, worth, cutoff=depth)
+                imputed_ndcg(tops, unique_grades, cutoff=depth)
                 if measure.family == "nDCG"
                 else imputed_precision(
-                    tops, worth, cutoff=depth, min_relevant=measure.min_relevant or min_relevant
+                    tops,
+                    unique_grades,
+                    cutoff=depth,
+                    min_relevant=measure.min_relevant or min_relevant,
                 )
             )
             filled[name] = mean_or_nan(values)
@@ -352,19 +355,19 @@ class Command(CampaignCommand):
         against_run: str | None,
         topped_up: list[str],
         top_up: str | None,
-        **given: Any,
+        **option_values: Any,
     ) -> Values:
-        options = Options.from_mapping(given)
+        options = Options.from_mapping(option_values)
         first = read_one_qrels(self, qrels)
         later = [read_one_qrels(self, path) for path in topped_up]
         judged = add_later_judgements(first, later) if later else first
-        (late,) = read_runs(self, [run], given)
-        rival = None if against_run is None else read_runs(self, [against_run], given)[0]
+        (late,) = read_runs(self, [run], option_values)
+        rival = None if against_run is None else read_runs(self, [against_run], option_values)[0]
         result = compute(
             judged,
             late,
             options,
-            pool=read_runs(self, pool_runs, given) if pool_runs else [],
+            pool=read_runs(self, pool_runs, option_values) if pool_runs else [],
             group_of=None if groups is None else partial(read_run_groups, self, groups),
             rival=rival,
             before=first if later else None,

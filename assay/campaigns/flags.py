@@ -77,10 +77,12 @@ UNLIKELY_P = 0.01
 """
 
 
-def binomial_tail(at_most: int, n: int, p: float) -> float:
+def binomial_tail(at_most: int, n: int, profile: float) -> float:
     """Return the probability of at most `at_most` successes in n trials with probability p, or NaN
     if p is NaN."""
-    return math.fsum(math.comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(at_most + 1))
+    return math.fsum(
+        math.comb(n, k) * profile**k * (1 - profile) ** (n - k) for k in range(at_most + 1)
+    )
 
 
 def has_many_too_fast(n_fast: int, submitted: int) -> bool:
@@ -98,12 +100,12 @@ def sort_flags(signs: Sequence[AnnotatorFlag]) -> list[AnnotatorFlag]:
     return sorted(signs, key=flag_rank)
 
 
-def find_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
+def find_flags(profile: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
     """Return the flags of an annotator. names: names of the grades, lowest first."""
     signs = []
-    submitted = p.n + p.n_fast + p.n_cannot
-    if has_many_too_fast(p.n_fast, submitted):
-        evidence = f"{p.n_fast} of {submitted} below the minimum time"
+    submitted = profile.n + profile.n_fast + profile.n_cannot
+    if has_many_too_fast(profile.n_fast, submitted):
+        evidence = f"{profile.n_fast} of {submitted} below the minimum time"
         signs.append(
             AnnotatorFlag(
                 "many too fast",
@@ -111,8 +113,8 @@ def find_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
                 "Some pairs are obvious at a glance, and keys are sometimes pressed twice. These judgements do not count.",
             )
         )
-    if p.n_cannot >= 5 and p.n_cannot / max(submitted, 1) > 0.2:
-        evidence = f"{p.n_cannot} of {submitted} not judged"
+    if profile.n_cannot >= 5 and profile.n_cannot / max(submitted, 1) > 0.2:
+        evidence = f"{profile.n_cannot} of {submitted} not judged"
         signs.append(
             AnnotatorFlag(
                 "often cannot judge",
@@ -120,22 +122,24 @@ def find_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
                 "The annotator may have been assigned unclear topics, or may not know a language. Read the reasons given.",
             )
         )
-    if p.n < MIN_PAIRS:
+    if profile.n < MIN_PAIRS:
         return signs
     signs += (
-        _speed_flags(p)
-        + _agreement_flags(p)
-        + _confusion_flags(p, names)
-        + _distribution_flags(p, names)
-        + _gold_flags(p)
+        _speed_flags(profile)
+        + _agreement_flags(profile)
+        + _confusion_flags(profile, names)
+        + _distribution_flags(profile, names)
+        + _gold_flags(profile)
     )
     return signs
 
 
-def _speed_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
-    if not p.median_seconds < p.cohort_median_seconds / 3:
+def _speed_flags(profile: AnnotatorProfile) -> list[AnnotatorFlag]:
+    if not profile.median_seconds < profile.cohort_median_seconds / 3:
         return []
-    evidence = f"median {p.median_seconds:.1f} s, the others' {p.cohort_median_seconds:.1f} s"
+    evidence = (
+        f"median {profile.median_seconds:.1f} s, the others' {profile.cohort_median_seconds:.1f} s"
+    )
     return [
         AnnotatorFlag(
             "fast",
@@ -148,15 +152,15 @@ def _speed_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
     ]
 
 
-def _agreement_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
-    if p.n_shared < MIN_PAIRS or np.isnan(p.high) or p.outlier is None:
+def _agreement_flags(profile: AnnotatorProfile) -> list[AnnotatorFlag]:
+    if profile.n_shared < MIN_PAIRS or np.isnan(profile.high) or profile.outlier is None:
         return []
     evidence = (
-        f"kappa {p.kappa:.2f} with the others on {p.n_shared} pairs (over pairs, 95% CI "
-        f"{p.low:.2f} to {p.high:.2f}). Alpha {p.outlier.alpha:.2f}, "
-        f"{p.outlier.alpha_without:.2f} without them"
+        f"kappa {profile.kappa:.2f} with the others on {profile.n_shared} pairs (over pairs, 95% CI "
+        f"{profile.low:.2f} to {profile.high:.2f}). Alpha {profile.outlier.alpha:.2f}, "
+        f"{profile.outlier.alpha_without:.2f} without them"
     )
-    if p.high < 0:
+    if profile.high < 0:
         return [
             AnnotatorFlag(
                 AGAINST_OTHERS,
@@ -166,7 +170,7 @@ def _agreement_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
                 ),
             )
         ]
-    if p.low <= 0:
+    if profile.low <= 0:
         return [
             AnnotatorFlag(
                 AT_CHANCE,
@@ -177,13 +181,13 @@ def _agreement_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
     return []
 
 
-def _confusion_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
+def _confusion_flags(profile: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
     """Flag neighbouring grades that the annotator confuses much more often than the others do,
     among pairs with these grades."""
     signs = []
     for a in range(len(names) - 1):
-        own = p.confusion[a : a + 2, a : a + 2]
-        others = p.cohort_confusion[a : a + 2, a : a + 2]
+        own = profile.confusion[a : a + 2, a : a + 2]
+        others = profile.cohort_confusion[a : a + 2, a : a + 2]
         if own.sum() < MIN_PAIRS or others.sum() < MIN_PAIRS:
             continue
         wrong, usual = 1 - np.trace(own) / own.sum(), 1 - np.trace(others) / others.sum()
@@ -200,14 +204,12 @@ def _confusion_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFla
     return signs
 
 
-def _distribution_flags(p: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
-    distance = float(np.abs(p.shares - p.cohort_shares).sum() / 2)
+def _distribution_flags(profile: AnnotatorProfile, names: list[str]) -> list[AnnotatorFlag]:
+    distance = float(np.abs(profile.shares - profile.cohort_shares).sum() / 2)
     if not distance > 0.35:
         return []
-    most = int(np.argmax(p.shares - p.cohort_shares))
-    evidence = (
-        f"{names[most]} {100 * p.shares[most]:.0f}%, the others {100 * p.cohort_shares[most]:.0f}%"
-    )
+    most = int(np.argmax(profile.shares - profile.cohort_shares))
+    evidence = f"{names[most]} {100 * profile.shares[most]:.0f}%, the others {100 * profile.cohort_shares[most]:.0f}%"
     return [
         AnnotatorFlag(
             "grades unlike the others'",
@@ -217,16 +219,19 @@ def _distribution_flags(p: AnnotatorProfile, names: list[str]) -> list[Annotator
     ]
 
 
-def _gold_flags(p: AnnotatorProfile) -> list[AnnotatorFlag]:
-    if p.gold_judged < 5 or p.gold_right / p.gold_judged >= 0.6:
+def _gold_flags(profile: AnnotatorProfile) -> list[AnnotatorFlag]:
+    if profile.gold_judged < 5 or profile.gold_right / profile.gold_judged >= 0.6:
         return []
     evidence = (
-        f"{p.gold_right} of {p.gold_judged} gold questions correct, "
-        f"{p.gold_exact} with the exact grade"
+        f"{profile.gold_right} of {profile.gold_judged} gold questions correct, "
+        f"{profile.gold_exact} with the exact grade"
     )
-    at_chance = p.gold_right <= p.gold_chance * p.gold_judged
-    if at_chance and binomial_tail(p.gold_right, p.gold_judged, p.gold_others) < UNLIKELY_P:
-        evidence += f"; random answers get {100 * p.gold_chance:.0f}% correct, the others {100 * p.gold_others:.0f}%"
+    at_chance = profile.gold_right <= profile.gold_chance * profile.gold_judged
+    if (
+        at_chance
+        and binomial_tail(profile.gold_right, profile.gold_judged, profile.gold_others) < UNLIKELY_P
+    ):
+        evidence += f"; random answers get {100 * profile.gold_chance:.0f}% correct, the others {100 * profile.gold_others:.0f}%"
         return [
             AnnotatorFlag(
                 GOLD_AT_CHANCE,

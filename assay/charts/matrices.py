@@ -67,10 +67,10 @@ def matrix_chart(
         f"{len(rows)} rows ({row_label}) by {len(columns)} columns ({column_label}), from "
         f"{form(min(defined))} to {form(max(defined))}."
     )
-    ways = _MatrixStyle(top_value, classes, form, written)
+    style = _MatrixStyle(top_value, classes, form, written)
 
     def draw(width: float) -> str:
-        parts, height = _layout_matrix(rows, columns, values, column_label, width, ways)
+        parts, height = _layout_matrix(rows, columns, values, column_label, width, style)
         return svg_drawing(width, height, *parts, title=caption, description=described)
 
     table_rows = [
@@ -112,7 +112,7 @@ def _layout_matrix(
     values: Values,
     column_label: str,
     width: float,
-    ways: _MatrixStyle,
+    style: _MatrixStyle,
 ) -> tuple[list[str], float]:
     """Return (the parts of the drawing, its height).
 
@@ -157,7 +157,7 @@ def _layout_matrix(
                 )
             )
     drawn, bottom = _draw_rows(
-        names, rows, columns, values, y, left, cell_w, room, ways, tips=not narrow
+        names, rows, columns, values, y, left, cell_w, room, style, tips=not narrow
     )
     key, more = (
         numbered_key(columns, y=bottom + 4, width=width) if numbered and not same else ("", 0.0)
@@ -196,7 +196,7 @@ def _draw_rows(
     left: float,
     cell_w: float,
     room: RowNameLayout,
-    ways: _MatrixStyle,
+    style: _MatrixStyle,
     *,
     tips: bool,
 ) -> tuple[list[str], float]:
@@ -205,7 +205,7 @@ def _draw_rows(
     names: names as shown. rows: full names for tooltips. If rows are lower than a line of text,
     only some are named.
     """
-    cell_h = 26.0 if ways.written or len(rows) <= 30 else max(4.0, 780.0 / len(rows))
+    cell_h = 26.0 if style.written or len(rows) <= 30 else max(4.0, 780.0 / len(rows))
     n_lines = [len(wrap_label(name, room.most)) for name in names]
     every = 1 if cell_h >= 12 or room.above else math.ceil(LINE_HEIGHT * max(n_lines) / cell_h)
     parts = []
@@ -225,7 +225,7 @@ def _draw_rows(
                     tall,
                     values[i][j],
                     f"{rows[i]}, {columns[j]}" if tips else "",
-                    ways,
+                    style,
                 )
             )
         y += room.head_height(name) + tall
@@ -243,7 +243,7 @@ def _colour_step(value: float | None, high: float, classes: Sequence[tuple[float
 
 
 def _draw_cell(
-    x: float, y: float, w: float, h: float, value: float | None, name: str, ways: _MatrixStyle
+    x: float, y: float, w: float, h: float, value: float | None, name: str, style: _MatrixStyle
 ) -> str:
     """Draw a cell. name: its tooltip, empty for none."""
     if value is None:
@@ -259,8 +259,8 @@ def _draw_cell(
         )
     gap, words, step = (
         1 if h >= 8 else 0,
-        ways.form(value),
-        _colour_step(value, ways.high, ways.classes),
+        style.form(value),
+        _colour_step(value, style.high, style.classes),
     )
     box = svg_element(
         "rect",
@@ -271,7 +271,7 @@ def _draw_cell(
         height=h - gap,
         class_=f"g{step}",
     )
-    if not ways.written or w < (max(24.0, 6 * len(words)) if name else text_width(words) + 4):
+    if not style.written or w < (max(24.0, 6 * len(words)) if name else text_width(words) + 4):
         return box
     return box + svg_element(
         "text",

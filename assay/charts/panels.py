@@ -69,14 +69,16 @@ class Panel:
         ]
 
 
-def panel_chart(named: Sequence[tuple[str, str]], *, caption: str, columns: int = 2) -> Picture:
+def panel_chart(
+    named_figures: Sequence[tuple[str, str]], *, caption: str, columns: int = 2
+) -> Picture:
     """Combine figures into one with several panels.
 
-    named: (name, `<figure>` of this package). A figure without a picture shows its reason in its
-    panel. The legend is that of the first picture.
+    named_figures: (name, `<figure>` of this package). A figure without a picture shows its reason
+    in its panel. The legend is that of the first picture.
     """
     ElementTree.register_namespace("", SVG_NAMESPACE)
-    roots = [(name, ElementTree.fromstring(one)) for name, one in named]
+    roots = [(name, ElementTree.fromstring(one)) for name, one in named_figures]
     words = [
         f"{name}: {said}"
         for name, root in roots
@@ -129,17 +131,17 @@ def _select_form(root: ElementTree.Element, number: int) -> ElementTree.Element 
 
 
 def _place_panels(
-    each: Sequence[Panel], columns: int, wide: float, caption: str, words: Sequence[str]
+    all_panels: Sequence[Panel], columns: int, wide: float, caption: str, words: Sequence[str]
 ) -> str:
     """Place `columns` panels per row, with equal heights within a row."""
     parts, y = [], 0.0
-    for first in range(0, len(each), columns):
-        row = each[first : first + columns]
+    for first in range(0, len(all_panels), columns):
+        row = all_panels[first : first + columns]
         for number, panel in enumerate(row):
             parts += panel.draw(number * wide, y, wide)
         y += max(sum(panel.compute_heights(wide)) for panel in row)
     return svg_drawing(
-        wide * min(columns, len(each)), y, *parts, title=caption, description="; ".join(words)
+        wide * min(columns, len(all_panels)), y, *parts, title=caption, description="; ".join(words)
     )
 
 

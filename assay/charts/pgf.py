@@ -67,25 +67,26 @@ def _draw(one: ElementTree.Element, dx: float, dy: float) -> list[str]:
         colour = INK if fill == "none" else fill
         at = (float(one.get("x", 0)), float(one.get("y", 0)))
         return [_draw_text(words, *at, one.get("text-anchor", "start"), colour)] if words else []
-    look = style_for_classes(one.get("class", ""))
+    printed_style = style_for_classes(one.get("class", ""))
     path = _draw_path(one, dx, dy)
     lines = []
-    if one.tag not in ("line", "polyline") and look.fill != "none":
-        opacity = f",fill opacity={look.opacity:g}" if look.opacity < 1 else ""
-        lines.append(rf"\fill[fill={_colour(look.fill)}{opacity}] {path};")
-        if look.hatch in PATTERNS:
-            pattern = f"pattern={PATTERNS[look.hatch]},pattern color=white"
+    if one.tag not in ("line", "polyline") and printed_style.fill != "none":
+        opacity = f",fill opacity={printed_style.opacity:g}" if printed_style.opacity < 1 else ""
+        lines.append(rf"\fill[fill={_colour(printed_style.fill)}{opacity}] {path};")
+        if printed_style.hatch in PATTERNS:
+            pattern = f"pattern={PATTERNS[printed_style.hatch]},pattern color=white"
             lines.append(rf"\path[{pattern}] {path};")
-    if look.stroke != "none":
-        lines.append(rf"\draw[{_line_style(look)}] {path};")
+    if printed_style.stroke != "none":
+        lines.append(rf"\draw[{_line_style(printed_style)}] {path};")
     return lines
 
 
-def _line_style(look: PrintedStyle) -> str:
-    style = f"draw={_colour(look.stroke)},line width={0.72 * look.width:.2f}pt"
-    if look.dashes:
+def _line_style(printed_style: PrintedStyle) -> str:
+    style = f"draw={_colour(printed_style.stroke)},line width={0.72 * printed_style.width:.2f}pt"
+    if printed_style.dashes:
         on = [
-            f"{'off' if k % 2 else 'on'} {0.72 * step:.2f}pt" for k, step in enumerate(look.dashes)
+            f"{'off' if k % 2 else 'on'} {0.72 * step:.2f}pt"
+            for k, step in enumerate(printed_style.dashes)
         ]
         style += f",dash pattern={' '.join(on)}"
     return style

@@ -264,7 +264,7 @@ class ScatterPoint(NamedTuple):
 
 
 def scatter_chart(
-    spots: Sequence[ScatterPoint],
+    scatter_points: Sequence[ScatterPoint],
     *,
     kinds: Sequence[str],
     caption: str,
@@ -280,10 +280,10 @@ def scatter_chart(
 
     dates: x is a day (`date.toordinal`). y_down: y grows downwards, for ranks.
     """
-    if not spots:
+    if not scatter_points:
         return undefined_figure(reason, caption=caption)
     x_form = format_day if dates else x_form
-    xs, ys = [s.x for s in spots], [s.y for s in spots]
+    xs, ys = [s.x for s in scatter_points], [s.y for s in scatter_points]
     pad, aside = (max(ys) - min(ys)) * 0.05 or 0.5, (max(xs) - min(xs)) * 0.02 or 0.5
 
     def draw(width: float) -> str:
@@ -306,7 +306,7 @@ def scatter_chart(
                 width=width,
             ),
         ]
-        for spot in sorted(spots, key=lambda s: s.kind):
+        for spot in sorted(scatter_points, key=lambda s: s.kind):
             parts.append(
                 _draw_mark(
                     x_scale(spot.x),
@@ -315,8 +315,8 @@ def scatter_chart(
                     f"{spot.name}: {x_form(spot.x)}, {y_form(spot.y)}",
                 )
             )
-        parts += _draw_point_labels(spots, x_scale, y_scale, top=top, width=width)
-        described = f"{len(spots)} points of the kinds {', '.join(kinds)}."
+        parts += _draw_point_labels(scatter_points, x_scale, y_scale, top=top, width=width)
+        described = f"{len(scatter_points)} points of the kinds {', '.join(kinds)}."
         return svg_drawing(
             width,
             bottom + 44 + extra_label_height(x_label, width),
@@ -327,19 +327,19 @@ def scatter_chart(
 
     picture = draw_both_widths(draw)
     rows: list[list[str | int | float | None]] = [
-        [s.name, x_form(s.x), s.y, kinds[s.kind]] for s in spots
+        [s.name, x_form(s.x), s.y, kinds[s.kind]] for s in scatter_points
     ]
     return figure_html(
         picture,
         caption=caption,
         header=["", x_label, y_label, "kind"],
         rows=rows,
-        key=_marks_legend({s.kind: kinds[s.kind] for s in spots}),
+        key=_marks_legend({s.kind: kinds[s.kind] for s in scatter_points}),
     )
 
 
 def _draw_point_labels(
-    spots: Sequence[ScatterPoint],
+    scatter_points: Sequence[ScatterPoint],
     x_scale: LinearScale,
     y_scale: LinearScale,
     *,
@@ -348,10 +348,11 @@ def _draw_point_labels(
 ) -> list[str]:
     """Draw each label above or below its point, unless it would meet another point or label."""
     boxes = [
-        (x_scale(s.x) - 5, x_scale(s.x) + 5, y_scale(s.y) - 5, y_scale(s.y) + 5) for s in spots
+        (x_scale(s.x) - 5, x_scale(s.x) + 5, y_scale(s.y) - 5, y_scale(s.y) + 5)
+        for s in scatter_points
     ]
     parts = []
-    for spot in spots:
+    for spot in scatter_points:
         half = text_width(spot.label) / 2
         x = clamp_centre(x_scale(spot.x), spot.label, width)
         for y in (y_scale(spot.y) - 8, y_scale(spot.y) + 18):

@@ -369,25 +369,27 @@ class PrintedStyle(NamedTuple):
 
 def style_for_classes(classes: str) -> PrintedStyle:
     """Return the style that the web pages' light theme gives these classes."""
-    look = PrintedStyle()
+    printed_style = PrintedStyle()
     for name in classes.split():
         letter, number = name[:1], int(name[1:]) if name[1:].isdigit() else -1
         if letter == "s" and number > 0:
-            look = look._replace(fill=SERIES[(number - 1) % 6], hatch=HATCHES[(number - 1) % 6])
+            printed_style = printed_style._replace(
+                fill=SERIES[(number - 1) % 6], hatch=HATCHES[(number - 1) % 6]
+            )
         elif letter == "l" and number > 0:
-            look = look._replace(
+            printed_style = printed_style._replace(
                 stroke=SERIES[(number - 1) % 6], width=2.0, dashes=DASHES[(number - 1) % 6]
             )
         elif letter == "g" and number >= 0:
-            look = look._replace(fill=STEPS[number % len(STEPS)])
+            printed_style = printed_style._replace(fill=STEPS[number % len(STEPS)])
         elif name.startswith(("agree", "disagree")):
             steps = AGREE if name.startswith("agree") else DISAGREE
-            look = look._replace(
+            printed_style = printed_style._replace(
                 fill=steps[int(name[-1]) % 4], hatch="" if steps is AGREE else "////"
             )
         elif name in STYLES:
-            look = look._replace(**STYLES[name])
-    return look if "bar" in classes.split() else look._replace(hatch="")
+            printed_style = printed_style._replace(**STYLES[name])
+    return printed_style if "bar" in classes.split() else printed_style._replace(hatch="")
 
 
 STYLES: dict[str, dict[str, Any]] = {
@@ -417,7 +419,7 @@ def _draw_element(axes: Axes, one: ElementTree.Element, dx: float, dy: float) ->
 
 
 def _draw_shape(
-    axes: Axes, one: ElementTree.Element, look: PrintedStyle, dx: float, dy: float
+    axes: Axes, one: ElementTree.Element, printed_style: PrintedStyle, dx: float, dy: float
 ) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Circle, Polygon, Rectangle
@@ -425,15 +427,21 @@ def _draw_shape(
     def at(name: str) -> float:
         return float(one.get(name, 0)) + (dx if "x" in name else dy)
 
-    stroke: dict[str, Any] = {"linewidth": look.width * POINTS, "alpha": look.opacity}
-    if look.dashes:
-        stroke["linestyle"] = (0, tuple(step / look.width for step in look.dashes))
+    stroke: dict[str, Any] = {
+        "linewidth": printed_style.width * POINTS,
+        "alpha": printed_style.opacity,
+    }
+    if printed_style.dashes:
+        stroke["linestyle"] = (
+            0,
+            tuple(step / printed_style.width for step in printed_style.dashes),
+        )
     if one.tag == "line":
         axes.add_line(
             Line2D(
                 [at("x1"), at("x2")],
                 [at("y1"), at("y2")],
-                color=look.stroke,
+                color=printed_style.stroke,
                 solid_capstyle="butt",
                 **stroke,
             )
@@ -441,11 +449,15 @@ def _draw_shape(
         return
     if one.tag == "polyline":
         xs, ys = zip(*parse_points(one), strict=True)
-        axes.add_line(Line2D(xs, ys, color=look.stroke, **stroke))
+        axes.add_line(Line2D(xs, ys, color=printed_style.stroke, **stroke))
         return
-    fill: dict[str, Any] = {"facecolor": look.fill, "edgecolor": look.stroke, **stroke}
-    if look.hatch:
-        fill |= {"hatch": look.hatch, "edgecolor": PAPER}
+    fill: dict[str, Any] = {
+        "facecolor": printed_style.fill,
+        "edgecolor": printed_style.stroke,
+        **stroke,
+    }
+    if printed_style.hatch:
+        fill |= {"hatch": printed_style.hatch, "edgecolor": PAPER}
     if one.tag == "rect":
         axes.add_patch(
             Rectangle(
@@ -504,8 +516,12 @@ def render_css() -> str:
     return "\n".join(rules)
 
 
-def _css_rule(look: PrintedStyle) -> str:
-    dashes = f" stroke-dasharray: {' '.join(map(str, look.dashes))};" if look.dashes else ""
-    return f"fill: {look.fill}; stroke: {look.stroke};" + (
-        f" stroke-width: {look.width:g};{dashes}" if look.stroke != "none" else ""
+def _css_rule(printed_style: PrintedStyle) -> str:
+    dashes = (
+        f" stroke-dasharray: {' '.join(map(str, printed_style.dashes))};"
+        if printed_style.dashes
+        else ""
+    )
+    return f"fill: {printed_style.fill}; stroke: {printed_style.stroke};" + (
+        f" stroke-width: {printed_style.width:g};{dashes}" if printed_style.stroke != "none" else ""
     )

@@ -100,12 +100,12 @@ def are_whole_numbers(values: Iterable[float]) -> bool:
     return all(float(value).is_integer() for value in values)
 
 
-def choose_ticks(low: float, high: float, wanted: int = 5, *, whole: bool = False) -> list[float]:
+def choose_ticks(low: float, high: float, n_ticks: int = 5, *, whole: bool = False) -> list[float]:
     """Return round numbers (1, 2 or 5 times a power of ten apart) within low..high. whole: whole
     numbers only."""
     if not high > low:
         return [low]
-    rough = (high - low) / max(wanted, 1)
+    rough = (high - low) / max(n_ticks, 1)
     if whole:
         rough = max(rough, 1.0)
     power = 10 ** math.floor(math.log10(rough))
@@ -115,16 +115,16 @@ def choose_ticks(low: float, high: float, wanted: int = 5, *, whole: bool = Fals
     return [round(i * step, 12) for i in range(first, last + 1)]
 
 
-def choose_date_ticks(low: float, high: float, wanted: int = 6) -> dict[float, str]:
+def choose_date_ticks(low: float, high: float, n_ticks: int = 6) -> dict[float, str]:
     """Return days (`date.toordinal`) with their labels: beginnings of months or years, or of days
     in less than three months."""
     if high - low < MIN_MONTH_DAYS:
-        step = next((s for s in (1, 2, 7, 14) if (high - low) / s <= wanted), 28)
+        step = next((s for s in (1, 2, 7, 14) if (high - low) / s <= n_ticks), 28)
         days = range(math.ceil(low), math.floor(high) + 1, step)
         return {float(day): date.fromordinal(day).isoformat() for day in days}
     first, last = (date.fromordinal(int(day)) for day in (low, high))
     months = range(first.year * 12 + first.month - 1, last.year * 12 + last.month)
-    step = next((s for s in (1, 2, 3, 6, 12, 24, 60) if len(months) / s <= wanted), 120)
+    step = next((s for s in (1, 2, 3, 6, 12, 24, 60) if len(months) / s <= n_ticks), 120)
     ticks = {}
     for month in months:
         begin = date(month // 12, month % 12 + 1, 1)

@@ -154,11 +154,11 @@ class FileCommand:
     def print_help(self, program: str, name: str) -> None:
         self.create_parser(program, name).print_help()
 
-    def run_from_argv(self, words: list[str]) -> None:
-        """Run the command. words: program, name, arguments. Raises SystemExit unless the status is
+    def run_from_argv(self, argv: list[str]) -> None:
+        """Run the command. argv: program, name, arguments. Raises SystemExit unless the status is
         0."""
-        parser = self.create_parser(words[0], words[1], from_command_line=True)
-        self.execute(**vars(parser.parse_args(words[2:])))
+        parser = self.create_parser(argv[0], argv[1], from_command_line=True)
+        self.execute(**vars(parser.parse_args(argv[2:])))
 
     def execute(
         self, *, stdout: TextIO | None = None, stderr: TextIO | None = None, **options: Any

@@ -194,7 +194,7 @@ def find_plugin_commands() -> dict[str, Any]:
     }
 
 
-def find_command(words: Sequence[str]) -> tuple[str, str, list[str]] | None:
+def find_command(argv: Sequence[str]) -> tuple[str, str, list[str]] | None:
     """Return (name, module, arguments) of a command line, or None if it does not begin with a
     command.
 
@@ -203,16 +203,16 @@ def find_command(words: Sequence[str]) -> tuple[str, str, list[str]] | None:
     """
     files = find_command_files()
     for n in (2, 1):
-        name = " ".join(words[:n])
-        if len(words) >= n and COMMAND_MODULES.get(name) in files:
-            return name, COMMAND_MODULES[name], list(words[n:])
-    if not words:
+        name = " ".join(argv[:n])
+        if len(argv) >= n and COMMAND_MODULES.get(name) in files:
+            return name, COMMAND_MODULES[name], list(argv[n:])
+    if not argv:
         return None
-    first = words[0].replace("-", "_")
+    first = argv[0].replace("-", "_")
     if first in files:
-        return command_name(first), first, list(words[1:])
-    if words[0] in find_plugin_commands():
-        return words[0], words[0], list(words[1:])
+        return command_name(first), first, list(argv[1:])
+    if argv[0] in find_plugin_commands():
+        return argv[0], argv[0], list(argv[1:])
     return None
 
 
@@ -223,15 +223,15 @@ def command_name(module: str) -> str:
     )
 
 
-def suggest_commands(words: Sequence[str]) -> list[str]:
+def suggest_commands(argv: Sequence[str]) -> list[str]:
     """Return names that begin with the first word, or else similar ones."""
-    first = words[0] if words else ""
+    first = argv[0] if argv else ""
     files = find_command_files()
     known = [name for name, module in COMMAND_MODULES.items() if module in files]
     same = [name for name in known if name.split()[0] == first]
     return (
         same
-        or get_close_matches(" ".join(words[:2]), known, 3)
+        or get_close_matches(" ".join(argv[:2]), known, 3)
         or get_close_matches(first, known, 3)
     )
 

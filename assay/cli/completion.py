@@ -51,23 +51,23 @@ def make_full_parser() -> argparse.ArgumentParser:
         for action in own._actions:
             if action.choices is None and action.nargs != 0:
                 action.complete = shtab.FILE  # type: ignore[union-attr]
-    words = {
+    argv = {
         "completion SHELL": SHELLS,
         "help COMMAND": sorted({name.split()[0] for name in COMMAND_MODULES}),
         "version": [],
     }
-    for usage, choices in words.items():
+    for usage, choices in argv.items():
         parser = commands.add_parser(usage.split()[0], help=EXTRA_COMMANDS[usage], add_help=False)
         if choices:
             parser.add_argument("word", choices=choices)
     return whole
 
 
-def completion_script(words: Sequence[str]) -> str:
-    """Return the completion script. words: the name of a shell. Raises SystemExit for unsupported
+def completion_script(argv: Sequence[str]) -> str:
+    """Return the completion script. argv: the name of a shell. Raises SystemExit for unsupported
     ones."""
-    if len(words) != 1 or words[0] not in SHELLS:
+    if len(argv) != 1 or argv[0] not in SHELLS:
         raise SystemExit(
             f"assay: no completion for this shell. Choose one of {', '.join(SHELLS)}, for example: assay completion bash"
         )
-    return shtab.complete(make_full_parser(), shell=words[0])
+    return shtab.complete(make_full_parser(), shell=argv[0])

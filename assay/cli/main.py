@@ -31,12 +31,12 @@ def version_text() -> str:
         return f"Assay {program_version()} ({python})"
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """Run a command line. words: program, command, arguments. Raises SystemExit."""
-    words = list(sys.argv if words is None else words)
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run a command line. argv: program, command, arguments. Raises SystemExit."""
+    argv = list(sys.argv if argv is None else argv)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
-        run_command_line(Path(words[0]).name, words[1:])
+        run_command_line(Path(argv[0]).name, argv[1:])
         sys.stdout.flush()
     except BrokenPipeError:  # the reader closed the pipe, as `head` does
         # otherwise the interpreter's last flush would report an error
@@ -45,7 +45,8 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def run_command_line(program: str, rest: list[str]) -> None:
-    """Run a command, or show the list of commands if none is given. rest: command and arguments."""
+    """Run a command, or show the list of commands if none is given. rest: command and its
+    arguments."""
     if rest in (["--version"], ["version"]):
         print(version_text())
     elif program != "manage.py" and rest in ([], ["help"], ["--help"], ["-h"]):
@@ -58,21 +59,21 @@ def run_command_line(program: str, rest: list[str]) -> None:
         run_command(program, ["help"] if rest == ["help", "--django"] else rest)
 
 
-def run_command(program: str, words: list[str]) -> None:
-    """Run one command. words: command and arguments."""
-    if words[:1] == ["help"] and words[1:] not in ([], ["--django"]):
-        words = [*words[1:], "--help"]
-    command = find_command(words)
+def run_command(program: str, argv: list[str]) -> None:
+    """Run one command. argv: command and arguments."""
+    if argv[:1] == ["help"] and argv[1:] not in ([], ["--django"]):
+        argv = [*argv[1:], "--help"]
+    command = find_command(argv)
     if (
         command is None
-        and (near := suggest_commands(words))
-        and words[0] not in COMMAND_MODULES
-        and not server.is_django_command(words[0])
+        and (near := suggest_commands(argv))
+        and argv[0] not in COMMAND_MODULES
+        and not server.is_django_command(argv[0])
     ):
-        raise SystemExit(f"assay: unknown command {words[0]!r}. Did you mean: {', '.join(near)}?")
+        raise SystemExit(f"assay: unknown command {argv[0]!r}. Did you mean: {', '.join(near)}?")
     try:
         if command is None:
-            server.run_by_django(program, words)
+            server.run_by_django(program, argv)
             return
         name, module, rest = command
         path = find_command_files().get(module)

@@ -68,16 +68,16 @@ def is_django_command(name: str) -> bool:
     return name in get_commands()
 
 
-def run_by_django(program: str, words: list[str]) -> None:
+def run_by_django(program: str, argv: list[str]) -> None:
     """Run one of Django's commands. Raises SystemExit if the server is not installed or not set
     up."""
-    load_settings(words[:1])
+    load_settings(argv[:1])
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line([program, *words])
+    execute_from_command_line([program, *argv])
 
 
-def run_server_command(program: str, name: str, module: str, rest: list[str]) -> None:
+def run_server_command(program: str, name: str, module: str, arguments: list[str]) -> None:
     """Run one of the server's commands under its name. Raises SystemExit as `run_by_django`
     does."""
     load_settings([name])
@@ -88,28 +88,28 @@ def run_server_command(program: str, name: str, module: str, rest: list[str]) ->
     parser = CommandParser(add_help=False, allow_abbrev=False)
     for option in ("--settings", "--pythonpath"):
         parser.add_argument(option)
-    handle_default_options(parser.parse_known_args(rest)[0])
+    handle_default_options(parser.parse_known_args(arguments)[0])
     django.setup()
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import get_commands
 
     try:
         command = load_command_class(get_commands()[module], module)
-        if {"-h", "--help"} & set(rest):
+        if {"-h", "--help"} & set(arguments):
             asked = command.create_parser(program, name)
             asked.epilog = example_text(name)
             asked.print_help()
         else:
-            command.run_from_argv([program, name, *rest])
+            command.run_from_argv([program, name, *arguments])
     except ImproperlyConfigured as error:
         raise SystemExit(f"assay: {error}") from None
 
 
-def load_settings(words: list[str]) -> None:
+def load_settings(argv: list[str]) -> None:
     """Load the settings. Raises SystemExit with the reason if that fails."""
     if not is_installed():
         raise SystemExit(
-            f"assay: {' '.join(words[:1])} is not a command of the library, and the server is "
+            f"assay: {' '.join(argv[:1])} is not a command of the library, and the server is "
             f"not installed here. To install it: {INSTALL_HINT}"
         )
     add_to_path()

@@ -353,14 +353,16 @@ def compute_power(difference: float, sd: float, n: int, *, alpha: float) -> floa
     return float(1 - scipy.special.nctdtr(n - 1, shift, critical) + other_side)
 
 
-def topics_for_power(difference: float, sd: float, *, wanted: float, alpha: float) -> float | None:
+def topics_for_power(
+    difference: float, sd: float, *, target_power: float, alpha: float
+) -> float | None:
     """Return the minimum number of topics, at least MIN_VERDICT_TOPICS, for which the paired t-test
-    has the wanted power for this difference. None if more than MAX_TOPICS, NaN for a standard
+    has the target power for this difference. None if more than MAX_TOPICS, NaN for a standard
     deviation of 0."""
     if sd == 0:
         return math.nan
     return _find_fewest(
-        lambda n: compute_power(difference, sd, n, alpha=alpha) >= wanted, MIN_VERDICT_TOPICS
+        lambda n: compute_power(difference, sd, n, alpha=alpha) >= target_power, MIN_VERDICT_TOPICS
     )
 
 
@@ -388,13 +390,13 @@ def _find_fewest(enough: Callable[[int], bool], least: int) -> int | None:
     return high
 
 
-def detectable_difference(sd: float, n: int, *, wanted: float, alpha: float) -> float:
-    """Return the true difference that n topics detect with the wanted power. NaN below
+def detectable_difference(sd: float, n: int, *, target_power: float, alpha: float) -> float:
+    """Return the true difference that n topics detect with the target power. NaN below
     MIN_VERDICT_TOPICS topics and without variance."""
     if n < MIN_VERDICT_TOPICS or sd == 0:
         return math.nan
     most = (float(scipy.special.stdtrit(n - 1, 1 - alpha / 2)) * 2 + 8) * sd / math.sqrt(n)
     missing = np.vectorize(
-        lambda difference: wanted - compute_power(difference, sd, n, alpha=alpha)
+        lambda difference: target_power - compute_power(difference, sd, n, alpha=alpha)
     )
     return float(find_falling_root(missing, np.zeros(1), np.array([most]))[0])

@@ -361,14 +361,16 @@ def summarise_unique_documents(
     )
 
 
-def imputed_ndcg(tops: Sequence[TopicTop], worth: UniqueDocumentGrades, *, cutoff: int) -> Floats:
+def imputed_ndcg(
+    tops: Sequence[TopicTop], unique_grades: UniqueDocumentGrades, *, cutoff: int
+) -> Floats:
     """Return float64 (n_topics), nDCG@k with the expected grade for every unjudged document. The
     ideal is that of the judged documents, and scores are limited to 1."""
     discount = 1 / np.log2(np.arange(2, cutoff + 2))
     values = np.zeros(len(tops))
     for k, top in enumerate(tops):
         gained = sum(
-            discount[r] * (worth.grade_at(r + 1) if grade is None else grade)
+            discount[r] * (unique_grades.grade_at(r + 1) if grade is None else grade)
             for r, grade in enumerate(top.grades[:cutoff])
         )
         ideal = ideal_dcg(top, cutoff)
@@ -377,12 +379,12 @@ def imputed_ndcg(tops: Sequence[TopicTop], worth: UniqueDocumentGrades, *, cutof
 
 
 def imputed_precision(
-    tops: Sequence[TopicTop], worth: UniqueDocumentGrades, *, cutoff: int, min_relevant: int
+    tops: Sequence[TopicTop], unique_grades: UniqueDocumentGrades, *, cutoff: int, min_relevant: int
 ) -> Floats:
     return np.array(
         [
             sum(
-                worth.relevance_at(r) if grade is None else float(grade >= min_relevant)
+                unique_grades.relevance_at(r) if grade is None else float(grade >= min_relevant)
                 for r, grade in enumerate(top.grades[:cutoff], start=1)
             )
             / cutoff

@@ -70,7 +70,7 @@ def iterate_left_out_scores(
         reduced = drop_unique_judgements(
             qrels, [runs[k] for k in own], [runs[k] for k in others], cutoff=cutoff
         )
-        worth = summarise_unique_documents(
+        unique_grades = summarise_unique_documents(
             [runs[k] for k in others],
             [groups[k] for k in others],
             reduced,
@@ -89,7 +89,7 @@ def iterate_left_out_scores(
                 [len(top.unjudged) for top in tops],
                 float(ndcg_bounds(whole, cutoff=cutoff, highest=highest).zero.mean()),
                 ndcg_bounds(tops, cutoff=cutoff, highest=highest),
-                float(imputed_ndcg(tops, worth, cutoff=cutoff).mean()),
+                float(imputed_ndcg(tops, unique_grades, cutoff=cutoff).mean()),
                 _rescale_ideal(whole, tops, cutoff),
             )
 

@@ -99,7 +99,7 @@ def read_bundle(
     file_name = display_name(path, name)
     stream = PeekableStream(path, name=file_name, max_bytes=max_bytes)
     mistakes = FileProblems(file_name)
-    building = _BundleBuilder(file_name, names, mistakes)
+    builder = _BundleBuilder(file_name, names, mistakes)
     if re.match(rb"\s*\{", stream.head) and not re.search(
         rb'"(candidates|passage)"', stream.head[:HEAD_BYTES]
     ):
@@ -112,8 +112,8 @@ def read_bundle(
                 "JSON in an unknown format",
                 'a Quepid book ("query_doc_pairs") or umbrela\'s JSONL ("candidates")',
             )
-        _add_book(pairs, building)
-        return building.build(BOOK, collapse_spaces(json_to_text(book.get("name"))))
+        _add_book(pairs, builder)
+        return builder.build(BOOK, collapse_spaces(json_to_text(book.get("name"))))
     records: Iterator[tuple[int, Any]] = iterate_json_lines(stream, mistakes)  # type: ignore[arg-type]  # it reads as a file does
     if stream.head.lstrip()[:1] == b"[":
         listed = read_json(stream, file_name)
@@ -122,8 +122,8 @@ def read_bundle(
             for number, record in enumerate(listed if isinstance(listed, list) else [], 1)
         )
     for line, record in records:
-        _add_umbrela(line, record, building)
-    return building.build(UMBRELA, "")
+        _add_umbrela(line, record, builder)
+    return builder.build(UMBRELA, "")
 
 
 class _BundleBuilder:
@@ -202,11 +202,11 @@ def most_frequent_grade(grades: list[int]) -> int:
     return min(grades, key=lambda grade: (-counts[grade], grade))
 
 
-def _add_book(pairs: list[Any], building: _BundleBuilder) -> None:
+def _add_book(pairs: list[Any], builder: _BundleBuilder) -> None:
     for number, pair in enumerate(pairs):
         place = f"query_doc_pairs[{number}]"
         if not isinstance(pair, dict):
-            building.mistakes.add(
+            builder.mistakes.add(
                 None, f"{place} is not a pair", "an object with query_text, doc_id, judgements"
             )
             continue
@@ -215,15 +215,15 @@ def _add_book(pairs: list[Any], building: _BundleBuilder) -> None:
             json_to_text(pair.get("doc_id")).strip(),
         )
         if not query or not document:
-            building.mistakes.add(
+            builder.mistakes.add(
                 None,
                 f"{place} has no {'query_text' if not query else 'doc_id'}",
                 "a query and a document",
             )
             continue
-        topic = building.names.get_id(query)
+        topic = builder.names.get_id(query)
         notes = {key: json_to_text(pair[key]) for key in ("notes", "options") if pair.get(key)}
-        building.topics.setdefault(
+        builder.topics.setdefault(
             topic,
             TopicRecord(
                 topic,
@@ -240,7 +240,7 @@ def _add_book(pairs: list[Any], building: _BundleBuilder) -> None:
             and 0 < position < 1_000_000
             else 0
         )
-        if not building.add_pair(None, place, topic, document, min(rank, 32767)):
+        if not builder.add_pair(None, place, topic, document, min(rank, 32767)):
             continue
         fields = pair.get("document_fields") or {}
         if isinstance(fields, str):  # older books store the fields as JSON in a string
@@ -248,7 +248,7 @@ def _add_book(pairs: list[Any], building: _BundleBuilder) -> None:
                 fields = json.loads(fields)
             except ValueError:
                 fields = {"text": fields}
-        building.add_document(document, *_split_fields(fields if isinstance(fields, dict) else {}))
+        builder.add_document(document, *_split_fields(fields if isinstance(fields, dict) else {}))
         for judgement in pair.get("judgements") or []:
             if (
                 not isinstance(judgement, dict)
@@ -256,11 +256,11 @@ def _add_book(pairs: list[Any], building: _BundleBuilder) -> None:
                 or judgement.get("judge_later")
                 or judgement.get("rating") is None
             ):
-                building.counted[
+                builder.counted[
                     "judgements left out because they are unrateable, postponed or empty: {n}"
                 ] += 1
             else:
-                building.judge(None, place, (topic, document), judgement["rating"])
+                builder.judge(None, place, (topic, document), judgement["rating"])
 
 
 def _split_fields(given: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
@@ -287,7 +287,7 @@ def _split_fields(given: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
     return collapse_spaces(title), text, fields
 
 
-def _add_umbrela(line: int, record: Any, building: _BundleBuilder) -> None:
+def _add_umbrela(line: int, record: Any, builder: _BundleBuilder) -> None:
     query = record.get("query") if isinstance(record, dict) else None
     candidates = record.get("candidates") if isinstance(record, dict) else None
     if isinstance(record, dict) and candidates is None and "passage" in record:
@@ -299,24 +299,24 @@ def _add_umbrela(line: int, record: Any, building: _BundleBuilder) -> None:
             }
         ]
     if not isinstance(query, (str, dict)) or not isinstance(candidates, list):
-        building.mistakes.add(
+        builder.mistakes.add(
             line, "a record without query or candidates", '{"query": ..., "candidates": [...]}'
         )
         return
     text = collapse_spaces(json_to_text(query.get("text") if isinstance(query, dict) else query))
     own = json_to_text(query.get("qid")).strip() if isinstance(query, dict) else ""
     if not text and not own:
-        building.mistakes.add(line, "a query without text", "the text of the query")
+        builder.mistakes.add(line, "a query without text", "the text of the query")
         return
-    topic = building.names.get_id(text, own)
-    if building.topics.setdefault(topic, TopicRecord(topic, text, line=line)).text != text:
-        building.mistakes.add(
+    topic = builder.names.get_id(text, own)
+    if builder.topics.setdefault(topic, TopicRecord(topic, text, line=line)).text != text:
+        builder.mistakes.add(
             line,
-            f"the text of topic {topic} differs from line {building.topics[topic].line}",
+            f"the text of topic {topic} differs from line {builder.topics[topic].line}",
             "the same text for every occurrence of a topic",
             text,
         )
-    for rank, candidate in enumerate(candidates, 1 + building.n_documents[topic]):
+    for rank, candidate in enumerate(candidates, 1 + builder.n_documents[topic]):
         place = f"candidate {rank}"
         whole = candidate if isinstance(candidate, dict) else {"doc": candidate}
         doc = whole.get("doc", {})
@@ -326,20 +326,20 @@ def _add_umbrela(line: int, record: Any, building: _BundleBuilder) -> None:
         document = json_to_text(whole.get("docid") or whole.get("doc_id")).strip()
         if not document and passage.strip():
             document = "p-" + sha256(passage.encode("utf-8")).hexdigest()[:16]
-            building.counted["passages without an ID, named by a digest of their text: {n}"] += 1
+            builder.counted["passages without an ID, named by a digest of their text: {n}"] += 1
         if not document:
-            building.mistakes.add(
+            builder.mistakes.add(
                 line,
                 f"{place} has neither an ID nor a text",
                 "a docid or a passage",
             )
             continue
-        if not building.add_pair(line, place, topic, document, rank):
+        if not builder.add_pair(line, place, topic, document, rank):
             continue
-        building.add_document(document, title, passage, fields)
+        builder.add_document(document, title, passage, fields)
         judged = whole.get("judgment", whole.get("judgement"))
         if judged is not None:
-            building.judge(line, place, (topic, document), judged)
+            builder.judge(line, place, (topic, document), judged)
 
 
 def write_documents(bundle: Bundle, out: IO[str]) -> None:

@@ -110,9 +110,9 @@ def normalise_names(cells: Iterable[str]) -> list[str]:
     return [cell.strip().lower().replace("-", "_").replace(" ", "_") for cell in cells]
 
 
-def find_column(names: Sequence[str], wanted: Sequence[str]) -> int | None:
+def find_column(names: Sequence[str], candidates: Sequence[str]) -> int | None:
     """Return the index of the first of `wanted` that occurs in `names`, or None."""
-    for name in wanted:
+    for name in candidates:
         if name in names:
             return list(names).index(name)
     return None

@@ -229,11 +229,11 @@ def _merge_tops(
     index = {topic: i for i, topic in enumerate(names)}
     # All ids in the width of the longest one, so that they compare as rows of whole words.
     width = max([8] + [part.documents.dtype.itemsize for part in parts])
-    seen = [_pool_occurrences(pool, index, width) for pool in pools]
-    seen += [_top_occurrences(top, tags.index(top.tag), index, width, depth) for top in tops]
-    if not any(len(sightings.topic) for sightings in seen):
+    occurrences = [_pool_occurrences(pool, index, width) for pool in pools]
+    occurrences += [_top_occurrences(top, tags.index(top.tag), index, width, depth) for top in tops]
+    if not any(len(sightings.topic) for sightings in occurrences):
         return _empty_pool(depth, tags)
-    topic, ids, pair, rank, run = _group_by_pair(seen)
+    topic, ids, pair, rank, run = _group_by_pair(occurrences)
     ranks = _ranks_by_run(pair, rank, run, len(topic), len(tags))
     best = _compute_best_ranks(pair, rank, len(topic))
     priority = depth - best  # of a pair without a rank it is copied below
@@ -283,19 +283,19 @@ def _top_occurrences(
 
 
 def _group_by_pair(
-    seen: Sequence[_Occurrences],
+    occurrences: Sequence[_Occurrences],
 ) -> tuple[
     NDArray[np.int64], NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]
 ]:
     """Group by pair, sorted by topic and the bytes of the document ID. Returns topic and ID
     (n_pairs), and pair, rank and run of each occurrence."""
     topic, ids = (
-        np.concatenate([part.topic for part in seen]),
-        to_big_endian(np.concatenate([part.words for part in seen])),
+        np.concatenate([part.topic for part in occurrences]),
+        to_big_endian(np.concatenate([part.words for part in occurrences])),
     )
     rank, run = (
-        np.concatenate([part.rank for part in seen]),
-        np.concatenate([part.run for part in seen]),
+        np.concatenate([part.rank for part in occurrences]),
+        np.concatenate([part.run for part in occurrences]),
     )
     # lexsort sorts by its last key first: topic, then the words of the id from the first one on.
     order = np.lexsort((*(ids[:, k] for k in range(ids.shape[1] - 1, -1, -1)), topic))

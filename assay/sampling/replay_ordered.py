@@ -78,7 +78,7 @@ class ReplayedBatch(NamedTuple):
 
 
 def iterate_batches(
-    judged_pool: JudgedPool, plan: OrderedReplay, seen: NDArray[np.int32], seed: int
+    judged_pool: JudgedPool, plan: OrderedReplay, annotator_labels: NDArray[np.int32], seed: int
 ) -> Iterator[ReplayedBatch]:
     """Yield the batches in which a campaign judges the pool. seen: int32 (n_pairs), annotators'
     label of each pair, which influences the order once the pair is served."""
@@ -103,14 +103,14 @@ def iterate_batches(
         yield ReplayedBatch(batch.rows, batch.audit, batch.n_left)
         assigned[batch.rows], labels[batch.rows] = (
             True,
-            seen[batch.rows] >= judged_pool.min_relevant,
+            annotator_labels[batch.rows] >= judged_pool.min_relevant,
         )
         stage += 1
 
 
 def replay_ordered(judged_pool: JudgedPool, plan: OrderedReplay, seed: int) -> list[InterimResult]:
     """Replay a campaign and return its state at each budget."""
-    seen = plan.errors.apply(
+    annotator_labels = plan.errors.apply(
         judged_pool.grades, judged_pool.min_relevant, np.random.default_rng([seed, 1])
     )
     whole = judged_pool.scores(judged_pool.grades, plan.measures).mean(axis=1)
@@ -118,12 +118,12 @@ def replay_ordered(judged_pool: JudgedPool, plan: OrderedReplay, seed: int) -> l
     wanted = [round(budget * len(judged_pool)) for budget in plan.budgets]
     looks: list[InterimResult] = []
     n_handed, audited = 0, NO_AUDIT
-    for batch in iterate_batches(judged_pool, plan, seen, seed):
+    for batch in iterate_batches(judged_pool, plan, annotator_labels, seed):
         while len(looks) < len(wanted) and wanted[len(looks)] <= n_handed + len(batch.rows):
             rows = batch.rows[: wanted[len(looks)] - n_handed]
             until = known.copy()
-            until[rows] = seen[rows]
-            n_relevant = int((seen[rows] >= judged_pool.min_relevant).sum())
+            until[rows] = annotator_labels[rows]
+            n_relevant = int((annotator_labels[rows] >= judged_pool.min_relevant).sum())
             looks.append(
                 _interim_result(
                     judged_pool,
@@ -135,13 +135,13 @@ def replay_ordered(judged_pool: JudgedPool, plan: OrderedReplay, seed: int) -> l
             )
         if len(looks) == len(wanted):
             break
-        known[batch.rows] = seen[batch.rows]
+        known[batch.rows] = annotator_labels[batch.rows]
         n_handed += len(batch.rows)
         drawn = batch.rows[batch.audit]
-        n_relevant = int((seen[batch.rows] >= judged_pool.min_relevant).sum())
+        n_relevant = int((annotator_labels[batch.rows] >= judged_pool.min_relevant).sum())
         audited = ReplayedAudit(
             batch.n_left,
-            int((seen[drawn] >= judged_pool.min_relevant).sum()),
+            int((annotator_labels[drawn] >= judged_pool.min_relevant).sum()),
             len(drawn),
             n_relevant,
         )
@@ -206,7 +206,7 @@ class OrderedStop(NamedTuple):
 def replay_until_stop(judged_pool: JudgedPool, plan: OrderedReplay, seed: int) -> OrderedStop:
     """Replay until the first interim check (at the plan's budgets) at which every pair of the best
     five systems is decided or equal."""
-    seen = plan.errors.apply(
+    annotator_labels = plan.errors.apply(
         judged_pool.grades, judged_pool.min_relevant, np.random.default_rng([seed, 1])
     )
     features, tops = make_pool_features(judged_pool.pool), make_top_k_matrix(judged_pool.pool)
@@ -215,7 +215,7 @@ def replay_until_stop(judged_pool: JudgedPool, plan: OrderedReplay, seed: int) -
         [
             batch.rows
             for batch in _take_batches(
-                iterate_batches(judged_pool, plan, seen, seed),
+                iterate_batches(judged_pool, plan, annotator_labels, seed),
                 round(max(plan.budgets) * len(judged_pool)),
             )
         ]
@@ -225,7 +225,7 @@ def replay_until_stop(judged_pool: JudgedPool, plan: OrderedReplay, seed: int) -
         if no_check_reason(len(rows), len(judged_pool), judged_pool.n_topics) is not None:
             continue
         known = np.full(len(judged_pool), -1, np.int32)
-        known[rows] = seen[rows]
+        known[rows] = annotator_labels[rows]
         completed = simulate_scores(
             features,
             tops,

@@ -142,9 +142,9 @@ def score_items(
         if topic not in lists:
             raise BadInput(f"{no_list} for topic {topic}")
         items = lists[topic]
-        given = list_item_labels(known, len(items), name=item, answer=(system, topic))
-        scores[system, topic] = score(items, given)
-        seen += given
+        item_labels = list_item_labels(known, len(items), name=item, answer=(system, topic))
+        scores[system, topic] = score(items, item_labels)
+        seen += item_labels
     absent = {topic: score(items, [None] * len(items)) for topic, items in lists.items()}
     counts = count_labels(seen, values)
     return collect_scores(scores, list(lists), measures, counts, absent=absent)
@@ -229,10 +229,10 @@ class AnswerCommand(FileCommand):
             "systems --scores` reads",
         )
 
-    def finish(self, scores: AnswerScores, given: Mapping[str, Any]) -> Values:
-        options = AnswerOptions.from_mapping(given)
-        if given.get("scores"):
+    def finish(self, scores: AnswerScores, option_values: Mapping[str, Any]) -> Values:
+        options = AnswerOptions.from_mapping(option_values)
+        if option_values.get("scores"):
             values = scores.averaged_values(options)
-            with write_text_atomically(given["scores"]) as out:
+            with write_text_atomically(option_values["scores"]) as out:
                 write_topic_scores(scores.systems, scores.topics, scores.measures, values, out)
         return answer_result(scores, options)

@@ -43,8 +43,8 @@ class ByTopicGroup(FileCommand):
             )
         if "-" in [
             value
-            for given in options.values()
-            for value in (given if isinstance(given, list) else [given])
+            for option in options.values()
+            for value in (option if isinstance(option, list) else [option])
             if isinstance(value, str)
         ]:
             raise BadInput(

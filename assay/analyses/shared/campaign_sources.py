@@ -103,12 +103,12 @@ class CampaignCommand(FileCommand):
             options = {**options, "sampled": True}
         if not self.run_places:
             return {**options, self.qrels_place: name}
-        given = [
+        named_runs = [
             value
             for place in (self.qrels_place, *self.run_places)
             for value in to_list(options[place])
         ]
-        runs = given or list(self.stored.runs)
+        runs = named_runs or list(self.stored.runs)
         if self.run_places == ("runs",):
             if not runs:
                 raise BadInput(f"the collection of the campaign {name} has no runs; give run files")

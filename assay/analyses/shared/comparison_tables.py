@@ -339,7 +339,7 @@ def planning_curves(result: Values) -> dict[str, list[tuple[float, float | None]
         return (
             interval_width(sd, n, alpha=alpha)
             if settings["width"]
-            else detectable_difference(sd, n, wanted=power, alpha=alpha)
+            else detectable_difference(sd, n, target_power=power, alpha=alpha)
         )
 
     return {

@@ -192,7 +192,7 @@ def compute_depths(
                 if needed != needed
                 else math.ceil(needed * per_topic),
                 "smallest_difference": detectable_difference(
-                    sd, values.shape[1], wanted=power, alpha=alpha
+                    sd, values.shape[1], target_power=power, alpha=alpha
                 ),
                 "tau": tau_b(values.mean(axis=1), means[:, column]),
             }

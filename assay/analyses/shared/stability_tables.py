@@ -90,7 +90,7 @@ def format_missing_overlap(overlap: float | None) -> Cell:
     return "none below 1" if overlap is None else overlap
 
 
-def result_charts(result: Values, kin: Sequence[Values] = ()) -> list[Picture]:
+def result_charts(result: Values, related_results: Sequence[Values] = ()) -> list[Picture]:
     levels = result["levels"]
     curves = [
         Line(name, list(zip(levels, values, strict=True)), marks=True)
@@ -134,7 +134,7 @@ def result_charts(result: Values, kin: Sequence[Values] = ()) -> list[Picture]:
             **common,
         )
     )
-    return drawn + min_overlap_radar(result, kin)
+    return drawn + min_overlap_radar(result, related_results)
 
 
 def clip_fitted_line(
@@ -154,11 +154,11 @@ def _percent(value: float) -> str:
     return f"{100 * value:.0f}%"
 
 
-def min_overlap_radar(result: Values, kin: Sequence[Values]) -> list[Picture]:
+def min_overlap_radar(result: Values, related_results: Sequence[Values]) -> list[Picture]:
     """Draw the radar chart of minimum overlaps: over the elements if three or more were computed on
     the same input, otherwise over the measures. An undefined overlap is drawn at 100%. Fewer than
     three axes give no chart."""
-    every = {one["element"]: one for one in [*kin, result]}
+    every = {one["element"]: one for one in [*related_results, result]}
     measures = list(result["probability"])
     caption = "Least overlap for equal rankings"
 

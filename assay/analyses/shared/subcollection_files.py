@@ -54,20 +54,20 @@ def export_subcollections(
         level = f"{float(chunk.overlap):.6g}"
         drawn = draw_level(collection, protocol, chunk, documents)
         for element, memberships in drawn.items():
-            things = sampling_units(collection, protocol.restrict_to(element), documents)
+            unit_names = sampling_units(collection, protocol.restrict_to(element), documents)
             name = f"{element}-{level}.tsv.gz"
             (folder / name).write_bytes(
-                pack_memberships(element_header(element), things, memberships)
+                pack_memberships(element_header(element), unit_names, memberships)
             )
             written.append(name)
         for pair in range(min(n_qrels, protocol.pairs)):
             for side, bit in ((1, IN_FIRST), (2, IN_SECOND)):
-                has = {element: of[pair] & bit > 0 for element, of in drawn.items()}
-                kept = subcollection_rows(collection, protocol, has, documents)
+                included = {element: of[pair] & bit > 0 for element, of in drawn.items()}
+                kept = subcollection_rows(collection, protocol, included, documents)
                 lists = {
                     "qrels": [f"{topic} 0 {document} {grade}" for topic, document, grade in kept],
                     **{
-                        element: list_kept_units(collection, protocol, element, has, documents)
+                        element: list_kept_units(collection, protocol, element, included, documents)
                         for element in ("topics", "documents")
                     },
                 }
@@ -84,17 +84,17 @@ def list_kept_units(
     collection: PackedCollection,
     protocol: StabilityProtocol,
     element: str,
-    has: dict[str, NDArray[np.bool_]],
+    included: dict[str, NDArray[np.bool_]],
     documents: NDArray[np.bytes_] | None,
 ) -> list[str]:
-    """Return the IDs of the topics or documents (`element`) of one sub-collection. has: as for
+    """Return the IDs of the topics or documents (`element`) of one sub-collection. included: as for
     `subcollection_rows`."""
     units = sampling_units(
         collection, replace(protocol, element=element, per_topic_quota=False), documents
     )
     return (
-        [unit for unit, is_in in zip(units, has[element], strict=True) if is_in]
-        if element in has
+        [unit for unit, is_in in zip(units, included[element], strict=True) if is_in]
+        if element in included
         else units
     )
 
@@ -130,13 +130,15 @@ def sampling_units(
     ]
 
 
-def pack_memberships(header: str, things: Iterable[str], memberships: NDArray[np.uint8]) -> bytes:
+def pack_memberships(
+    header: str, unit_names: Iterable[str], memberships: NDArray[np.uint8]
+) -> bytes:
     """Return the gzipped file of memberships (n_pairs, n_things)."""
     out = io.BytesIO()
     digits = (np.ascontiguousarray(memberships.T) + ord("0")).astype(np.uint8)
     with gzip.GzipFile(filename="", mode="wb", fileobj=out, mtime=0) as file:
         file.write(f"{header}\tpairs\n".encode())
-        for thing, row in zip(things, digits, strict=True):
+        for thing, row in zip(unit_names, digits, strict=True):
             file.write(thing.encode() + b"\t" + row.tobytes() + b"\n")
     return out.getvalue()
 
@@ -144,19 +146,19 @@ def pack_memberships(header: str, things: Iterable[str], memberships: NDArray[np
 def subcollection_rows(
     collection: PackedCollection,
     protocol: StabilityProtocol,
-    has: dict[str, NDArray[np.bool_]],
+    included: dict[str, NDArray[np.bool_]],
     documents: NDArray[np.bytes_] | None,
 ) -> list[tuple[str, str, int]]:
-    """Return the qrels of one sub-collection. has: {element: bool (n_units)}, the units it
+    """Return the qrels of one sub-collection. included: {element: bool (n_units)}, the units it
     contains."""
     kept = np.ones(len(collection.grades), bool)
-    if "documents" in has:
+    if "documents" in included:
         listed = collection.documents if documents is None else documents
-        kept &= np.isin(collection.documents[collection.assessed], listed[has["documents"]])
-    if "topics" in has:
-        kept &= np.repeat(has["topics"], np.diff(collection.offsets))
-    for element in {"assessments", "positive"} & set(has):
-        kept[list_sampled_rows(collection, protocol.restrict_to(element))] &= has[element]
+        kept &= np.isin(collection.documents[collection.assessed], listed[included["documents"]])
+    if "topics" in included:
+        kept &= np.repeat(included["topics"], np.diff(collection.offsets))
+    for element in {"assessments", "positive"} & set(included):
+        kept[list_sampled_rows(collection, protocol.restrict_to(element))] &= included[element]
     return [
         row for row, stays in zip(list_assessments(collection), kept.tolist(), strict=True) if stays
     ]

@@ -158,13 +158,16 @@ def test_letters_say_the_same_as_the_pairs_whatever_these_are() -> None:
 def test_sample_sizes_are_those_of_the_tables() -> None:
     """Cohen (1988), paired t-test, two-sided .05, power .80: 199 pairs for d = .2, 34 for .5, 15
     for .8."""
-    assert [topics_for_power(d, 1.0, wanted=0.8, alpha=0.05) for d in (0.2, 0.5, 0.8)] == [
+    assert [topics_for_power(d, 1.0, target_power=0.8, alpha=0.05) for d in (0.2, 0.5, 0.8)] == [
         199,
         34,
         15,
     ]
     assert compute_power(0.5, 1.0, 34, alpha=0.05) >= 0.8 > compute_power(0.5, 1.0, 33, alpha=0.05)
-    found, critical = detectable_difference(1.0, 34, wanted=0.8, alpha=0.05), stats.t.ppf(0.975, 33)
+    found, critical = (
+        detectable_difference(1.0, 34, target_power=0.8, alpha=0.05),
+        stats.t.ppf(0.975, 33),
+    )
     assert stats.nct.sf(critical, 33, found * math.sqrt(34)) + stats.nct.cdf(
         -critical, 33, found * math.sqrt(34)
     ) == pytest.approx(0.8)
@@ -176,7 +179,7 @@ def test_sample_sizes_are_those_of_the_tables() -> None:
 
 def test_the_smallest_difference_has_the_power_that_is_wanted() -> None:
     """By scipy's own distribution: the noncentral t beyond both critical values."""
-    found = detectable_difference(0.2, 30, wanted=0.8, alpha=0.05)
+    found = detectable_difference(0.2, 30, target_power=0.8, alpha=0.05)
     shift, critical = found / 0.2 * 30**0.5, stats.t.ppf(0.975, 29)
     assert stats.nct.sf(critical, 29, shift) + stats.nct.cdf(-critical, 29, shift) == pytest.approx(
         0.8, abs=1e-9
@@ -245,10 +248,10 @@ def test_the_greatest_difference_of_thousands_of_topics_loses_no_tie(
 @pytest.mark.parametrize("width", [None, 0.1])
 def test_nothing_is_planned_from_differences_that_do_not_vary(width: float | None) -> None:
     needed = (
-        topics_for_power(0.05, 0.0, wanted=0.8, alpha=0.05)
+        topics_for_power(0.05, 0.0, target_power=0.8, alpha=0.05)
         if width is None
         else topics_for_width(width, 0.0, alpha=0.05)
     )
     assert needed is not None
     assert math.isnan(needed)
-    assert math.isnan(detectable_difference(0.0, 30, wanted=0.8, alpha=0.05))
+    assert math.isnan(detectable_difference(0.0, 30, target_power=0.8, alpha=0.05))
