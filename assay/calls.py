@@ -72,7 +72,7 @@ def _read_one(action: Action, value: Any) -> Any:
 
 
 def command_words(command: FileCommand, given_options: Mapping[str, Any]) -> list[str]:
-    """Return the words to type after the command's name for the same call."""
+    """Return the words that a user would type after the command's name for the same call."""
     words: list[str] = []
     options: list[str] = []
     declared = declared_arguments(command)

@@ -21,8 +21,8 @@ def map_in_processes(
     processes: int = 1,
     shared: Any = None,
 ) -> Iterator[Result]:
-    """Yield function(shared, piece) of every piece, in the order of the pieces, as soon as it and
-    those before it are done.
+    """Run a function on many pieces in worker processes. Yield function(shared, piece) in the order
+    of the pieces, as soon as the result and those before it are complete.
 
     function: defined at the top level of a module. shared: sent to each worker once. The workers
     are terminated if the caller stops early or is interrupted.

@@ -45,7 +45,7 @@ PACKAGE = os.path.dirname(__file__) + os.sep
 
 
 def warn_caller(message: str) -> None:
-    """Issue a Python warning that refers to the caller's line."""
+    """Issue a Python warning that refers to the line of the library's caller."""
     frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame, level = frame.f_back, level + 1
@@ -72,8 +72,8 @@ def make_run_tags_distinct(runs: Sequence[RunColumns]) -> list[RunColumns]:
 
 
 class FunctionSpec(NamedTuple):
-    """The command behind a function. command: its module. takes: arguments with data, in order.
-    defaults: defaults of options that differ from the command's."""
+    """The command behind a function of the library. command: its module. takes: arguments with
+    data, in order. defaults: defaults of options that differ from the command's."""
 
     command: str
     takes: tuple[str, ...]

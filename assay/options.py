@@ -19,7 +19,7 @@ from typing import Any, Self, get_args, get_type_hints
 
 @dataclass(frozen=True)
 class Option:
-    """The properties of an option other than its name, type and default.
+    """The properties of an analysis's option other than its name, type and default.
 
     label: label in forms. help: help on the command line, which adds the default. hint: text below
     the field in forms. choices: (value, label). least, most: bounds, inclusive, or exclusive if
@@ -75,7 +75,7 @@ class DeclaredOption:
         return self.kind in ("list", "lists", "rows")
 
     def find_problem(self, value: Any) -> str:
-        """Return why the value is invalid, or an empty string."""
+        """Return what is wrong with a value of the option, or an empty string."""
         about = self.about
         if value is None and self.default is None:
             return ""
@@ -137,8 +137,8 @@ def list_options(options: type, *names: str) -> list[DeclaredOption]:
 
 @dataclass(frozen=True)
 class CheckedOptions:
-    """Base class of options. Text is parsed if the option has a parser. Values outside the choices
-    or bounds raise ValueError."""
+    """Base class of the options of an analysis. Text is parsed if the option has a parser. Values
+    outside the choices or bounds raise ValueError."""
 
     def __post_init__(self) -> None:
         for one in list_options(type(self)):

@@ -15,7 +15,7 @@ Values = dict[str, Any]
 
 
 def undefined_reasons(result: Values) -> list[str]:
-    """Return the reasons for undefined values of an analysis, one per entry."""
+    """Return the reasons why values of an analysis are undefined, one per entry."""
     own = {
         name: one["undefined"]
         for name, one in result.items()

@@ -21,8 +21,8 @@ Cell = str | int | float | None
 
 @dataclass(frozen=True)
 class Table:
-    """A table. key: for addresses and file names. note: the meaning of the columns and what they
-    are computed over.
+    """A table of a result. key: its name in addresses and file names. note: the meaning of the
+    columns and what they are computed over.
 
     heads: (name, number of columns) of groups of adjacent columns, with an empty name for none.
     bold: cells (row, column). marks: signs after cells. digits: number of decimals of each column,
@@ -418,14 +418,14 @@ def _latex_head(table: Table) -> list[str]:
 
 
 def latex_line(cells: Iterable[str]) -> str:
-    r"""Format a line. After \\ or a rule, TeX would read a leading bracket or star as an
-    argument."""
+    r"""Format a row of a LaTeX table. After \\ or a rule, TeX would read a leading bracket or star
+    as an argument."""
     line = " & ".join(cells) + r" \\"
     return f"{{}}{line}" if line.startswith(("[", "*")) else line
 
 
 def latex_group_line(name: str, n_columns: int) -> str:
-    """Format the line above a group of rows."""
+    """Format the LaTeX line above a group of rows."""
     return rf"\multicolumn{{{n_columns}}}{{@{{}}l}}{{\textit{{{escape_latex(name)}}}}} \\"
 
 

@@ -73,7 +73,7 @@ def aggregate_by_scale(judged: CountedJudgements, options: Options) -> dict[str,
 
 
 def method_options(options: Options) -> dict[str, Any]:
-    """Return the options that apply only to this method."""
+    """Return the options that apply only to the chosen method of aggregation."""
     return {"rule": StoppingRule(options.rule)} if options.method == "dawid-skene" else {}
 
 
@@ -84,8 +84,8 @@ def compute(
     *,
     warn: Warn,
 ) -> Values:
-    """Count the labels of `aggregate_by_scale` by grade and by decision. Decisions are None for
-    methods without them."""
+    """Count aggregated labels by grade and by decision, on all grades and on binary relevance.
+    Decisions are None for methods without them."""
     chosen = labels[options.labels]
     if not chosen.n_labelled:
         warn(

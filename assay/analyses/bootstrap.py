@@ -79,8 +79,8 @@ class Options(EvaluationOptions):
 
 @dataclass(frozen=True, eq=False)
 class Condition:
-    """The basis of a ranking: qrels, measure and topics. topics: IDs, or None for all topics of the
-    qrels. min_relevant: minimum relevant grade, or None for that of the options."""
+    """The qrels, measure and topics by which runs are ranked. topics: IDs, or None for all topics
+    of the qrels. min_relevant: minimum relevant grade, or None for that of the options."""
 
     name: str
     measure: Measure
@@ -193,7 +193,7 @@ def _run_piece(scores: dict[str, Floats], piece: tuple[str, BootstrapChunk]) -> 
 
 
 class WrittenCondition(NamedTuple):
-    """A condition as given on the command line, with the paths of qrels and topics."""
+    """A ranking condition as given on the command line, with the paths of qrels and topics."""
 
     name: str
     measure: Measure

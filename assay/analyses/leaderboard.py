@@ -250,7 +250,8 @@ def simulate_boards(
 
 
 class ChainNames:
-    """Names of the chain's runs as in Lin et al. (2021): R1, R2, ..., with their groups."""
+    """Short names of a leaderboard's record runs as in Lin et al. (2021): R1, R2, ..., with their
+    groups."""
 
     def __init__(self, entries: list[BoardEntry], tags: Sequence[str]) -> None:
         self.labels = {tag: f"R{i}" for i, tag in enumerate(tags, 1)}

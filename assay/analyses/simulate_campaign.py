@@ -154,8 +154,8 @@ class Options(RunReading):
 
 
 class SimulationInputs(NamedTuple):
-    """Data that all simulations share. part: (share of the topics, maximum number of runs) of each
-    simulation, or None."""
+    """Data that all simulated campaigns share. part: (share of the topics, maximum number of runs)
+    of each simulation, or None."""
 
     judged_pool: JudgedPool
     plan: ordered.OrderedReplay | sampled.SampledReplay
@@ -281,8 +281,8 @@ def summarise_simulations(
 
 
 def run_simulation(shared: SimulationInputs, number: int) -> tuple[Any, Any]:
-    """Run one simulation. Return (its results by budget; the time at which the stopping rule
-    applied, or None)."""
+    """Simulate one campaign. Return (its results by budget, the time at which the stopping rule
+    applied or None)."""
     if isinstance(shared.plan, sampled.SampledReplay):
         looks = sampled.simulate_sample(
             shared.judged_pool, shared.plan, shared.pairs, [shared.seed, number, 0]

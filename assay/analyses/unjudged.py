@@ -201,7 +201,7 @@ def impute_scores(
 def compute_scores(
     tops: Sequence[TopicTop], measures: Sequence[Measure], min_relevant: int, highest: int
 ) -> dict[str, Any]:
-    """Return the score of each measure (with unjudged documents as not relevant) and its bounds."""
+    """Return the score of each measure, with unjudged documents as not relevant, and its bounds."""
     every = {
         str(measure): compute_ranges(tops, measure, min_relevant, highest) for measure in measures
     }
@@ -215,7 +215,7 @@ def compute_scores(
 
 
 def completion_reason(order: Sequence[UnjudgedDocument], result: Mapping[str, Any]) -> str | None:
-    """Return why no more judgements are needed, or None if they are."""
+    """Return why no more documents need judgements, or None if some do."""
     if not order:
         return f"every result down to rank {result['cutoff']} has been judged"
     against = result.get("against")

@@ -312,7 +312,7 @@ def stacked_bar_chart(
 
 
 def _label_background(share: str, middle: float, y: float) -> str:
-    """Draw a share on a background that keeps it legible."""
+    """Draw a background on which the label of a bar's share is legible."""
     room = CHARACTER_WIDTH * len(share)
     return svg_element(
         "rect", x=middle - room / 2, y=y + 3, width=room, height=14, class_="plate"

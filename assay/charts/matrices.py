@@ -95,7 +95,7 @@ def matrix_chart(
 
 
 class _MatrixStyle(NamedTuple):
-    """Colours and labels of cells. Fields as for `matrix_chart`."""
+    """Colours and labels of a matrix's cells. Fields as for `matrix_chart`."""
 
     high: float
     classes: Sequence[tuple[float, str]]

@@ -27,8 +27,8 @@ EMPTY_WIDTH = 320.0
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel of a figure. name: with its letter. root: its `<figure>`. picture: the SVG of the
-    form to draw, or None if the figure states why it has none."""
+    """One panel of a figure. name: its caption with its letter. root: its `<figure>`. picture: the
+    SVG of the form to draw, or None if the figure states why it has none."""
 
     name: str
     root: ElementTree.Element

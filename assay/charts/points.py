@@ -44,7 +44,7 @@ ROW_STEP = 11.0
 
 
 class DrawnInterval(NamedTuple):
-    """One row of an interval plot. value: None if undefined, with the reason in `note`. low, high:
+    """One row of an interval chart. value: None if undefined, with the reason in `note`. low, high:
     the interval. least, most: bounds for another reason, such as unjudged documents, or None if
     there are none. texts: texts of the columns after the value. is_grey: draw the row in grey."""
 
@@ -231,7 +231,8 @@ def _draw_range_line(start: float, end: float, y: float) -> list[str]:
 
 
 def _interval_legend(rows: Sequence[DrawnInterval], meanings: tuple[str, str, str]) -> str:
-    """Return the legend of the elements that are drawn, without those that have no meaning."""
+    """Return the legend of the elements that a chart of intervals contains and that have a
+    meaning."""
     point = svg_element("circle", cx=8, cy=8, r=4, class_="s1")
     line, thin = (
         svg_element("line", x1=0, x2=16, y1=8, y2=8, class_=name) for name in ("l1", "axis")

@@ -94,7 +94,7 @@ LAYOUT = ("GDEF", "GPOS", "GSUB")
 
 
 class EmptyFigure(ValueError):
-    """Raised if a figure has no picture. Contains the text shown instead."""
+    """Error for a figure without a picture. Contains the text shown instead."""
 
 
 class LegendKey(NamedTuple):
@@ -187,7 +187,8 @@ def render_files(
 
 @dataclass(frozen=True)
 class FigureLayout:
-    """A figure with the legend below it. width, height: of both in pixels. rows: of the legend."""
+    """A figure laid out for print, with its legend below. width, height: of both in pixels. rows:
+    of the legend."""
 
     picture: ElementTree.Element
     rows: list[LegendRow]

@@ -238,8 +238,8 @@ def clamp_centre(x: float, words: str, width: float) -> float:
 
 @dataclass(frozen=True)
 class RowNameLayout:
-    """The placement of rows' names. left: x at which rows begin. most: maximum number of characters
-    per line of a name. above: names are above their rows, not next to them."""
+    """The placement of the names of a chart's rows. left: x at which rows begin. most: maximum
+    number of characters per line of a name. above: names are above their rows, not next to them."""
 
     left: float
     most: int
@@ -553,8 +553,8 @@ def steps_legend(low: str, high: str, *, steps: int, empty: bool) -> str:
 
 
 class Picture(str):
-    """The HTML of a figure and the values it shows. A figure that only states why it has nothing to
-    show has no rows."""
+    """The HTML of a chart with the values that it shows. A chart that only states why it is
+    undefined has no rows."""
 
     def __new__(
         cls,
@@ -587,7 +587,7 @@ def figure_html(
     rows: Sequence[Sequence[Cell]],
     key: str = "",
 ) -> Picture:
-    """Return a picture with its caption, legend and data table."""
+    """Return the HTML of a figure: a picture with its caption, legend and data table."""
     data = svg_element(
         "details",
         svg_element("summary", text="Data"),
@@ -615,7 +615,7 @@ def figure_html(
 
 
 def undefined_figure(reason: str, *, caption: str) -> Picture:
-    """Return a figure that states why there is nothing to show."""
+    """Return a figure that states why it shows no picture."""
     said = svg_element("figcaption", text=caption) + svg_element(
         "p", text=reason, class_="callout info"
     )

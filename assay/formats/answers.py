@@ -39,13 +39,15 @@ RUN_NAMES = ("system", "run", "run_id", "tag")
 
 
 class Sentence(NamedTuple):
-    """citations: document IDs, in order."""
+    """A sentence of a generated answer. citations: document IDs, in order."""
 
     text: str
     citations: tuple[str, ...]
 
 
 class GeneratedAnswer(NamedTuple):
+    """An answer that a system generated for a topic. line: where the file has it."""
+
     line: int
     run: str
     topic: str
@@ -61,11 +63,16 @@ class GeneratedAnswer(NamedTuple):
 
 
 class Nugget(NamedTuple):
+    """A fact that answers to a topic should contain. is_vital: whether an answer without it is
+    poor."""
+
     text: str
     is_vital: bool
 
 
 class Criterion(NamedTuple):
+    """A criterion of a topic's rubric. A negative weight marks a fault."""
+
     text: str
     weight: float
 
@@ -271,8 +278,9 @@ def _read_labels(
     column: str,
     values: Mapping[str, float],
 ) -> list[ItemLabel]:
-    """Raises FormatError for a missing column, another number of columns, an item that is not a
-    whole number of at least 0, an unknown label, a second label of an item, or no rows."""
+    """Read labels of items of answers. Raises FormatError for a missing column, another number of
+    columns, an item that is not a whole number of at least 0, an unknown label, a second label of
+    an item, or no rows."""
     table = DelimitedTable(path, name=name)
     problems = FileProblems(table.name)
     header = normalise_names(table.first.cells)

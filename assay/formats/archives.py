@@ -47,7 +47,7 @@ def make_damaged_archive_error(
 
 
 class ArchiveMember(NamedTuple):
-    """A file in an archive.
+    """A file in a tar or zip archive.
 
     name: last part of the path, printable. number: position in the archive, from 1.
     """
@@ -169,7 +169,8 @@ def unpack_archive(
     max_bytes: int | None = None,
     written: Callable[[int], object] | None = None,
 ) -> None:
-    """Copy files of a tar archive (plain or compressed) or zip archive, piece by piece.
+    """Copy files from a tar archive (plain or compressed) or zip archive to disk, in bounded
+    memory.
 
     place: maps a member's path to the path to write, or to None to skip the member. Paths in the
     archive are never used themselves. max_bytes: limit on the total unpacked size. written: called

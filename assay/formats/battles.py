@@ -45,8 +45,8 @@ HEADER = "columns topic, system_a, system_b and winner"
 
 
 class Battle(NamedTuple):
-    """One row. outcome: A_WINS, B_WINS, TIE or BOTH_BAD. left: 0 if a was shown on the left, 1 if
-    b, -1 if unknown. numbers: by the names in NUMBERS, NaN if unknown."""
+    """One battle as read from a file. outcome: A_WINS, B_WINS, TIE or BOTH_BAD. left: 0 if a was
+    shown on the left, 1 if b, -1 if unknown. numbers: by the names in NUMBERS, NaN if unknown."""
 
     line: int
     topic: str

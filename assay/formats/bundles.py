@@ -127,7 +127,7 @@ def read_bundle(
 
 
 class _BundleBuilder:
-    """Collects the topics, documents and grades of a file while it is read."""
+    """Builder that collects the topics, documents and grades of a file while it is read."""
 
     def __init__(self, file_name: str, names: TopicNames, mistakes: FileProblems) -> None:
         self.file_name, self.names, self.mistakes = file_name, names, mistakes

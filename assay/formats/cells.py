@@ -33,7 +33,7 @@ np.empty(1 << 24, np.uint8)
 
 
 class ProblemList:
-    """The first 50 problems of a file and the total count."""
+    """The first 50 problems of a file, and the number of all."""
 
     def __init__(self) -> None:
         self.first: list[FileProblem] = []

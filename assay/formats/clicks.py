@@ -67,8 +67,8 @@ class ClickCounts:
 
 
 class ClickTally:
-    """Counts of each pair: [impressions, clicks, skipped, last], and [impressions, clicks] by
-    rank."""
+    """Counter of a click log. For each pair of topic and document it holds [impressions, clicks,
+    skipped, last], and [impressions, clicks] by rank."""
 
     def __init__(self) -> None:
         self.pairs: dict[tuple[str, str], list[int]] = {}
@@ -259,7 +259,7 @@ SESSION, RANK, CLICKED = (
 
 
 class _ClickSessions:
-    """The ranks shown and the documents clicked of each (session, topic)."""
+    """The ranks shown and the documents clicked in each session, by topic."""
 
     def __init__(self, mistakes: FileProblems) -> None:
         self.seen: dict[tuple[str, str], None] = {}

@@ -14,12 +14,14 @@ csv.field_size_limit(max(csv.field_size_limit(), MAX_DOCUMENT_BYTES))
 
 
 class DelimitedRow(NamedTuple):
+    """A row of a delimited file, with the line where it begins."""
+
     line: int
     cells: list[str]
 
 
 class FileProblems:
-    """The first 50 problems of a file, and their number, while it is read."""
+    """The first 50 problems of a file and the number of all, collected while it is read."""
 
     def __init__(self, file: str) -> None:
         self.file, self.count = file, 0
@@ -101,7 +103,7 @@ class DelimitedTable:
             ) from None
 
     def __iter__(self) -> Iterator[DelimitedRow]:
-        """Iterate over the rows after the first."""
+        """Yield the rows after the first."""
         return self._rows
 
 

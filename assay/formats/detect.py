@@ -60,6 +60,8 @@ INFORMATION_NEED_COLUMNS = (
 
 
 class FileKind(StrEnum):
+    """A kind of file that users upload."""
+
     RUN = "run"
     QRELS = "qrels"
     TOPICS = "topics"
@@ -77,7 +79,7 @@ class FileKind(StrEnum):
 
 
 class DetectedKind(NamedTuple):
-    """The possible kinds of a file.
+    """The kinds that a file may be of.
 
     kinds: all kinds that are possible, the most likely first. sure: no other kind is possible.
     """

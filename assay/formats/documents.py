@@ -65,7 +65,7 @@ HEADERLESS_COLUMNS = {2: ("text",), 3: ("title", "text"), 4: ("url", "title", "t
 
 
 class DocumentRecord(NamedTuple):
-    """A document.
+    """A document as read from a file.
 
     fields: all other fields of the file, by name. line: the line where the document begins, or the
     entry number in an archive.

@@ -14,7 +14,7 @@ MAX_SHOWN = 50
 
 
 class FileProblem(NamedTuple):
-    """One problem in a file. `line` counts from 1. None means the whole file."""
+    """One problem in a file. line: from 1, or None if it concerns the whole file."""
 
     line: int | None
     problem: str
@@ -23,8 +23,8 @@ class FileProblem(NamedTuple):
 
 
 class FormatError(Exception):
-    """A file that cannot be read, with the place of each problem, its description and what was
-    expected."""
+    """Error for a file that cannot be read, with the line of each problem, its description and what
+    was expected."""
 
     def __init__(self, file: str, problems: list[FileProblem], count: int | None = None) -> None:
         self.file = file

@@ -240,7 +240,7 @@ def write_crowdkit(judgements: Iterable[RawJudgement], out: IO[str]) -> None:
 
 
 class BookPair(NamedTuple):
-    """A pair of a Quepid book.
+    """A query and document of a Quepid book.
 
     judgements: (annotator's email or name, grade or None if not rateable, explanation).
     """

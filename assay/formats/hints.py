@@ -1,5 +1,5 @@
-"""Hints for fixing lines that a table reader rejected. Common errors are recognised from the text
-of the line."""
+"""Hints for fixing rejected lines of runs and qrels. Common errors are recognised from the text of
+the line."""
 
 from __future__ import annotations
 

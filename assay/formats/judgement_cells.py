@@ -24,6 +24,8 @@ TRUE, FALSE = ("1", "true", "yes"), ("", "0", "false", "no")
 
 
 class FileJudgement(NamedTuple):
+    """One judgement as read from a file. seconds, judged_at: NaN if unknown."""
+
     line: int
     topic: str
     document: str
@@ -36,7 +38,7 @@ class FileJudgement(NamedTuple):
 
 
 class InvalidCell(ValueError):
-    """A cell that cannot be read, with the problem and what was expected."""
+    """Error for a cell that cannot be read, with the problem and what was expected."""
 
     def __init__(self, problem: str, expected: str) -> None:
         super().__init__(problem)
@@ -44,7 +46,7 @@ class InvalidCell(ValueError):
 
 
 class WarningCounter:
-    """Warnings, with the number of rows of each."""
+    """Collector of warnings, with the number of rows that each concerns."""
 
     def __init__(self) -> None:
         self.said: dict[str, None] = {}
@@ -56,7 +58,7 @@ class WarningCounter:
         self.counts[noun, one, many, what] = self.counts.get((noun, one, many, what), 0) + 1
 
     def add_once(self, text: str) -> None:
-        """Add a warning that is shown once however often it occurs."""
+        """Add a warning that is shown once, however often its cause occurs."""
         self.said[text] = None
 
     def list_texts(self) -> list[str]:

@@ -47,8 +47,8 @@ SUBMISSION_COLUMNS = (
 
 
 class BoardRow(NamedTuple):
-    """One run. date: ISO 8601. numbers: values by column name, NaN for an empty cell or a missing
-    column."""
+    """One run of a leaderboard file. date: ISO 8601. numbers: values by column name, NaN for an
+    empty cell or a missing column."""
 
     tag: str
     date: str

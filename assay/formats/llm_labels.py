@@ -37,6 +37,8 @@ run."""
 
 
 class SixColumnLabel(NamedTuple):
+    """A line of TREC's six columns of an LLM judge's labels. run: the name of the LLM judge."""
+
     line: int
     topic: str
     document: str

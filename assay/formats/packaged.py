@@ -19,8 +19,8 @@ OWN_FIELDS = ("doc_id", "title", "text")
 
 
 class DatasetUnavailable(ValueError):
-    """The package, the data set or its documents are not available. The message states why and what
-    to do."""
+    """Error for a missing package, an unknown data set, or a data set without documents. The
+    message states the reason and what to do."""
 
 
 DATASET_PARTS = {

@@ -81,7 +81,7 @@ def read_qrels(
 
 
 class _QrelsBuilder:
-    """Builds the columns of one file while it is read."""
+    """Builder of the columns of one qrels file while it is read."""
 
     def __init__(self, file_name: str, *, lenient: bool) -> None:
         self.file_name, self.lenient = file_name, lenient

@@ -38,7 +38,8 @@ GENERAL_COLUMNS = (
 
 
 class RatedPair(NamedTuple):
-    """A pair of a case. position: from 1 within its query. rating: None without a label."""
+    """A query and document of a Quepid case. position: from 1 within its query. rating: None
+    without a label."""
 
     query: str
     document: str
@@ -48,7 +49,7 @@ class RatedPair(NamedTuple):
 
 
 class CaseQuery(NamedTuple):
-    """A query of a case and its number of documents."""
+    """A query of a Quepid case and its number of documents."""
 
     query: str
     n_documents: int

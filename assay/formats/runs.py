@@ -108,7 +108,7 @@ def read_run(
 
 
 class _RunBuilder:
-    """Builds the columns of one file while it is read."""
+    """Builder of the columns of one run file while it is read."""
 
     def __init__(self, file_name: str, *, lenient: bool, needs_rank: bool, n_bytes: int) -> None:
         self.n_bytes_expected = n_bytes

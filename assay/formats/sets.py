@@ -28,7 +28,7 @@ REQUIRED_FILES = {
 
 
 class SetRole(NamedTuple):
-    """The role of a file in its set.
+    """The role of a file in a set of files, such as a BEIR folder.
 
     role: topics, documents, qrels, pairs or settings. name: the name shown in messages.
     """

@@ -49,7 +49,7 @@ MAX_DICTIONARY_BYTES = 1 << 28
 
 
 class UnreadableKind(NamedTuple):
-    """A kind of file that is not text, and what to upload instead."""
+    """A kind of file that is not text. problem: what it is. expected: what to upload instead."""
 
     problem: str
     expected: str
@@ -386,7 +386,7 @@ def iterate_lines(
 
 
 class PeekableStream(io.RawIOBase):
-    """Unpacked content that can still be read from its start after its head was inspected."""
+    """Stream of unpacked content that can be read from its start after its head was inspected."""
 
     def __init__(
         self,

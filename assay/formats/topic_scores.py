@@ -20,9 +20,9 @@ FOUR_COLUMNS = "4 columns: run measure topic value"
 
 
 class TopicScores(NamedTuple):
-    """Scores. tags, topics, measures: in order of first appearance. values: float64 (n_runs,
-    n_topics, n_measures), NaN if undefined or if the file has no row. has_row: bool (n_runs,
-    n_topics, n_measures)."""
+    """Scores of runs by topic and measure. tags, topics, measures: in order of first appearance.
+    values: float64 (n_runs, n_topics, n_measures), NaN if undefined or if the file has no row.
+    has_row: bool (n_runs, n_topics, n_measures)."""
 
     tags: list[str]
     topics: list[str]

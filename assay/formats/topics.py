@@ -55,8 +55,8 @@ MAX_BYTES = 1 << 28
 
 
 class TopicRecord(NamedTuple):
-    """A topic. text: the query. fields: all other fields of the file, by name. line: the line where
-    the topic begins."""
+    """A topic as read from a file. text: the query. fields: all other fields of the file, by name.
+    line: the line where the topic begins."""
 
     topic: str
     text: str

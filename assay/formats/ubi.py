@@ -47,8 +47,8 @@ def detect_ubi(head: str) -> str:
 
 
 class _Event(NamedTuple):
-    """An impression or click. position: as logged, None if missing. dwell: seconds, NaN if
-    unknown."""
+    """An impression or click of a UBI log. position: as logged, None if missing. dwell: seconds,
+    NaN if unknown."""
 
     query: str
     document: str
@@ -95,7 +95,7 @@ def read_ubi(
 
 
 class _EventLog:
-    """The impressions and clicks of a file."""
+    """The impressions and clicks of a file, by search."""
 
     def __init__(self, file_name: str) -> None:
         self.file_name, self.problems = file_name, FileProblems(file_name)

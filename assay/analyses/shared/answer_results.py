@@ -213,7 +213,7 @@ def answer_charts(result: Values) -> list[Picture]:
 
 
 class AnswerCommand(FileCommand):
-    """A command that scores answers and can write the scores by topic."""
+    """Base of commands that score answers and can write the scores by topic."""
 
     takes_seed = False
     writes = ("output", "scores")

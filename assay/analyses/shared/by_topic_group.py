@@ -1,4 +1,4 @@
-"""`--topic-groups FILE`: repeat an analysis within each group of topics.
+"""Repeat an analysis within each group of topics (`--topic-groups FILE`).
 
 class Command(ByTopicGroup, CampaignCommand):   # first; read qrels by `read_one_qrels`
 """
@@ -15,7 +15,7 @@ FILES_WRITTEN = ("output", "export", "export_qrels")
 
 
 class ByTopicGroup(FileCommand):
-    """A command with --topic-groups.
+    """Base of commands that accept --topic-groups.
 
     only_these: topics that qrels are restricted to when they are read, or None for all.
     topics_read: topics of the first qrels before the restriction.

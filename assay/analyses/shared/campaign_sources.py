@@ -1,4 +1,4 @@
-"""--campaign: use the labels of a campaign in the database instead of QRELS, and the runs of its
+"""Use the labels of a campaign in the database instead of QRELS (`--campaign`), and the runs of its
 collection by their tags.
 
     class Command(CampaignCommand):
@@ -25,7 +25,8 @@ from assay.number_words import format_count
 
 
 class CampaignAction(Action):
-    """An option such as --campaign SLUG, which makes the arguments with files optional."""
+    """Action of an option such as --campaign SLUG, which makes the arguments with files
+    optional."""
 
     def __call__(
         self,
@@ -67,7 +68,7 @@ def add_campaign_options(parser: ArgumentParser, *, labels: str = "graded") -> N
 
 
 class CampaignCommand(FileCommand):
-    """A command that accepts --campaign instead of QRELS."""
+    """Base of commands that accept --campaign instead of QRELS."""
 
     qrels_place = "qrels"
     estimates_sampled = False

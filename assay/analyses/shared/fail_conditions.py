@@ -18,7 +18,8 @@ FIRST_RUN = "baseline"
 
 
 class FailCondition(NamedTuple):
-    """A condition. baseline: tag of the run with which every other run is compared."""
+    """A condition under which a comparison fails. baseline: tag of the run with which every other
+    run is compared."""
 
     measure: Measure
     baseline: str
@@ -94,7 +95,8 @@ def check_conditions(conditions: Sequence[FailCondition], result: Values) -> lis
 
 
 def describe_check(checked: Values, correction: str) -> str:
-    """Return the outcome of a condition as a sentence."""
+    """Describe the outcome of a condition in one sentence. checked: an item of
+    `check_conditions`."""
     measure, baseline = checked["measure"], checked["baseline"]
     by = CORRECTION_NAMES[correction]
     if not checked["worse"]:

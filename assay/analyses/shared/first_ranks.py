@@ -26,7 +26,7 @@ SEVERAL_RELEVANT_WARNING = "several relevant documents: the framework is defined
 
 @dataclass(frozen=True, eq=False)
 class FirstRanks:
-    """Ranks of the first relevant documents.
+    """Ranks of the first relevant document of each topic in each run.
 
     ranks: int64 (n_runs, n_topics), 0 if the run has none. mrr: (n_runs). n_several: number of
     topics with more than one relevant document.

@@ -94,6 +94,7 @@ def iterate_targets(
 def _iterate_rows(
     packed: Sequence[PackedRun], measure: Measure, estimate: CorrectedEstimate
 ) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (tag, values of an estimated measure) for each run."""
     for k, one in enumerate(packed):
         yield one.tag, {"value": float(estimate.values[k])} | interval_values(measure, estimate, k)
 

@@ -54,7 +54,7 @@ from assay.precision import to_single_precision
 
 @dataclasses.dataclass(frozen=True)
 class InMemoryInputs:
-    """Inputs that are in memory, by the path under which a command's arguments name them."""
+    """Inputs held in memory, by the path that stands for them in a command's arguments."""
 
     runs: Mapping[str, Callable[[], RunColumns]] = dataclasses.field(default_factory=dict)
     qrels: Mapping[str, Callable[[], QrelsColumns]] = dataclasses.field(default_factory=dict)
@@ -67,7 +67,7 @@ class InMemoryInputs:
 
 @dataclasses.dataclass(frozen=True)
 class PieceworkPlan:
-    """Work in independent pieces.
+    """Plan of a computation in independent pieces.
 
     label: name of the work for progress messages. function: (shared, piece) -> result, defined at
     the top level of a module and run in any process. finish: (results in the order of the pieces)
@@ -82,7 +82,7 @@ class PieceworkPlan:
 
 
 class PiecewiseCommand(FileCommand):
-    """A command whose work is a PieceworkPlan. The pieces are spread over processes, or over
+    """Base of commands whose work is a PieceworkPlan. The pieces are spread over processes, or over
     workers for a report of the web pages. piece: the dataclass of a piece's result, None for plain
     values."""
 
@@ -214,9 +214,8 @@ def restrict_to_group(command: FileCommand, qrels: QrelsColumns) -> QrelsColumns
 
 
 def drop_topics_without_relevant(qrels: QrelsColumns, options: Mapping[str, Any]) -> QrelsColumns:
-    """With --only-with-relevant, remove topics without relevant documents, as `evaluate_files`
-    does. For commands that pack the qrels before evaluating. Raises BadInput if no topic is left.
-    """
+    """Remove topics without relevant documents from qrels if --only-with-relevant is set, for
+    commands that pack the qrels before evaluating. Raises BadInput if no topic is left."""
     if not options["only_with_relevant"]:
         return qrels
     topic = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))

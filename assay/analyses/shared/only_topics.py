@@ -1,4 +1,4 @@
-"""`--only-topics FILE`: restrict a computation to some topics."""
+"""Restrict a computation to the topics of a file (`--only-topics FILE`)."""
 
 from __future__ import annotations
 

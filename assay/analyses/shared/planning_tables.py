@@ -13,7 +13,8 @@ from assay.tabular import Cell, Table
 
 
 def depths_by_measure(result: Values) -> dict[str, dict[str, Any]]:
-    """Return the results for each depth by measure, empty without any."""
+    """Return the results of `plan study` for other pool depths by measure, empty if none were
+    computed."""
     return {
         measure: one["depths"]
         for measure, one in defined_plans(result).items()

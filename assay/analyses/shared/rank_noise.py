@@ -33,7 +33,7 @@ def is_noise_requested(options: Mapping[str, Any]) -> bool:
 
 
 class RankNoise:
-    """Ranks under labels resampled from the judgements behind the qrels."""
+    """Ranks of runs under labels resampled from the judgements behind the qrels."""
 
     def __init__(
         self,
@@ -70,8 +70,8 @@ class RankNoise:
         trials: int,
         seed: int,
     ) -> Values | None:
-        """Rank the runs on these topics. Returns None and warns if too few of them have labels
-        computed from the judgements."""
+        """Rank the runs on these topics under resampled labels. Returns None and warns if too few
+        of them have labels computed from the judgements."""
         noisy = self.resample_labels(measure, min_relevant)
         place = {topic: number for number, topic in enumerate(noisy.qrels.topics)}
         chosen = np.array([place[topic] for topic in topics if topic in place], np.int64)

@@ -88,7 +88,7 @@ def alpha_option(default: float = 0.05) -> Any:
 
 
 class DefaultNames(str):
-    """The default measures as text, for a parser. A campaign limits their cutoffs."""
+    """The default measures as text, marked so that a campaign can limit their cutoffs."""
 
 
 def measures_option(default: str, read: Any, **more: Any) -> Any:

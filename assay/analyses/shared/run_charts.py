@@ -1,4 +1,4 @@
-"""Charts shared by several analyses."""
+"""Charts of runs that several analyses share."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MAX_RUNS = 60
 
 
 def format_numbered_name(name: str, number: int, of: int) -> str:
-    """Return a row's name, numbered if several rows have it. The caption explains the numbers. of:
-    number of rows with the name."""
+    """Format a row's name, with a number if several rows have it. The caption explains the numbers.
+    of: number of rows with the name."""
     return name if of == 1 else f"{name} · {number}"
 
 

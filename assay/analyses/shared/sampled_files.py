@@ -88,8 +88,7 @@ def refuse_unsampled(measures: Sequence[Measure]) -> None:
 
 
 def measures_or_default(measures: Sequence[Measure], default: str) -> list[Measure]:
-    """Return the measures, replaced by the defaults for sampled pools if they are the command's
-    default."""
+    """Return the measures, or the defaults for sampled pools if the user named none."""
     chosen = (
         parse_measures(SAMPLED_MEASURES)
         if list(measures) == parse_measures(default)

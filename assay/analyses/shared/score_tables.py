@@ -1,4 +1,4 @@
-"""Tables shared by several analyses."""
+"""Tables of scores that several analyses share."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from assay.tabular import Cell, Table
 
 
 def words(element: str) -> str:
-    """Return the name of the varied element, for titles and captions."""
+    """Return the name of an element of a test collection for titles and captions."""
     return " and ".join(
         "relevant assessments" if one == "positive" else one for one in element.split("+")
     )
@@ -75,7 +75,8 @@ def result_tables(result: Values) -> list[Table]:
 
 
 def get_similarity(result: Values) -> str:
-    """Return the name of the similarity. Results of version 0.1.0 are tau-b."""
+    """Return the name of the similarity of rankings in a result. Results of version 0.1.0 used
+    tau-b."""
     return str(result.get("similarity", "tau-b"))
 
 

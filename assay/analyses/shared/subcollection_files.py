@@ -30,7 +30,8 @@ from assay.measures.subcollections import IN_FIRST, IN_SECOND
 
 
 def create_folder(name: str) -> Path:
-    """Check the folder's name. Raises BadInput if it exists and is not an empty folder."""
+    """Return the path of an output folder. Raises BadInput if it exists and is not an empty
+    folder."""
     folder = Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadInput(f"{name} is not an empty folder; choose another one with --export")

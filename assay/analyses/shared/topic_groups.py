@@ -22,7 +22,7 @@ GROUP_NAMES = ("group", "topic_group", "band", "class")
 
 
 class WarningSink(Protocol):
-    """An object that shows warnings, such as a command."""
+    """Anything that shows warnings, such as a command."""
 
     def warn(self, message: str) -> None: ...
 

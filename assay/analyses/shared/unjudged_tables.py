@@ -45,8 +45,8 @@ def scores_table(result: Values) -> Table:
 
 
 def words(result: Values) -> str:
-    """Summarise the result in one sentence: score bounds, and how much judging more documents would
-    narrow them."""
+    """Summarise the unjudged documents of a run in one sentence: score bounds, and how much judging
+    more documents would narrow them."""
     unjudged, n = result["unjudged"], max(len(result["unjudged"]["per_topic"]), 1)
     closed = f"Closed: {result['closed']}. " if result.get("closed") else ""
     name, score = next(iter(result["score"].items()))
@@ -67,8 +67,8 @@ def words(result: Values) -> str:
 
 
 def _describe_weights(result: Values) -> str:
-    """Describe by weights how much judging narrows the score bounds. Weights are not bounds,
-    because a document that turns out relevant also changes the ideal ranking."""
+    """Describe how much judging would narrow the score bounds, by the documents' weights. Weights
+    are not bounds, because a document that turns out relevant also changes the ideal ranking."""
     settles, by_weight = result["settles"], f"by their weights in nDCG@{result['cutoff']}"
     of_what = (
         f"the difference from {result['against']['run']}" if "against" in result else "the score"
@@ -83,8 +83,8 @@ def _describe_weights(result: Values) -> str:
 
 
 def summarise_follow_up(result: Values) -> str:
-    """Summarise the report after a follow-up campaign: why no more judgements are needed or what is
-    still open, and the first score bounds now and before."""
+    """Summarise a report on unjudged documents after a follow-up campaign: why no more judgements
+    are needed or what is still open, and the first score bounds now and before."""
     left = result["unjudged"]["total"]
     why = str(result.get("closed") or f"{left:,} results are still unjudged")
     name, (low, high) = next(iter(result["bounds"].items()))
