@@ -57,7 +57,7 @@ MIN_WRAPPED_WIDTH = 95.0
 PARTS_PER_CLEARPAGE = 12
 """Number of parts after which pages are ended, because LaTeX holds a limited number of floats."""
 LONG_WORD = re.compile(r"\S{22,}")
-MARK = r"\raisebox{.4ex}{\fontsize{7}{7}\selectfont %s}"
+MARK_FORMAT = r"\raisebox{.4ex}{\fontsize{7}{7}\selectfont %s}"
 """A sign after a cell. Superscripts would be smaller than 7 points."""
 
 
@@ -473,7 +473,7 @@ def _format_cell(
         text = rf"\textbf{{{text}}}"
     sign = table.marks.get((row, column), "")
     return text + (
-        MARK % (f"${MARK_COMMANDS[sign]}$" if sign in MARK_COMMANDS else escape_latex(sign))
+        MARK_FORMAT % (f"${MARK_COMMANDS[sign]}$" if sign in MARK_COMMANDS else escape_latex(sign))
         if sign
         else ""
     )

@@ -220,7 +220,7 @@ def test_web_server_and_worker_find_the_apps_where_the_documentation_says(
     environment: Path, tmp_path: Path
 ) -> None:
     """docs/how-to/deploy.md, "From the wheel": the folder is put on PYTHONPATH by the unit."""
-    code = "from assay.cli.server import HOME; print(HOME)"
+    code = "from assay.cli.server import SERVER_FOLDER; print(SERVER_FOLDER)"
     home = called(environment, tmp_path, code).stdout.strip()
     assert home == str(next(environment.glob("lib/python*/site-packages")) / "assay" / "_server")
     settings = {"PYTHONPATH": home, "ASSAY_DATA_DIR": str(tmp_path / "data")}

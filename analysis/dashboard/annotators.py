@@ -25,7 +25,7 @@ from annotation.selectors.qualification import (
 )
 from assay.campaigns.flags import (
     GOLD_AT_CHANCE,
-    LIKE_RANDOM,
+    RANDOM_LIKE_FLAGS,
     AnnotatorFlag,
     AnnotatorProfile,
     find_flags,
@@ -417,7 +417,7 @@ def _median_or_none(seconds: np.ndarray) -> float | None:
 
 @dataclass(frozen=True)
 class RandomLikeAnnotator:
-    """An annotator whose judgements may be unrelated to the documents. sign: one of LIKE_RANDOM.
+    """An annotator whose judgements may be unrelated to the documents. sign: one of RANDOM_LIKE_FLAGS.
     n_labels: labels that would be lost or change without them. alphas: alpha with and without their
     judgements, None if the sign is not about agreement."""
 
@@ -437,7 +437,7 @@ def find_random_like_annotators(
         return []
     suspects = []
     for person in list_annotators(campaign, live=live):
-        signs = [flag.name for flag in sort_flags(person.flags) if flag.name in LIKE_RANDOM]
+        signs = [flag.name for flag in sort_flags(person.flags) if flag.name in RANDOM_LIKE_FLAGS]
         if signs:
             name, outlier = person.membership.pseudonym, person.outlier
             without = compute_exclusion_effect(live.table(campaign.grades.size), [name])

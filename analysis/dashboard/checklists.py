@@ -144,7 +144,7 @@ def list_finish_steps(
     return [
         _closing_step(campaign, now),
         _review_step(
-            campaign, figures, [item for item in to_do if item.kind == ToDoKind.LIKE_RANDOM]
+            campaign, figures, [item for item in to_do if item.kind == ToDoKind.RANDOM_LIKE_FLAGS]
         ),
         _adjudication_step(figures, [item for item in to_do if item.kind == ToDoKind.DISPUTED]),
         ChecklistStep(

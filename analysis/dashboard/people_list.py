@@ -14,7 +14,13 @@ from django.utils.translation import gettext_lazy
 from analysis.dashboard.annotators import AnnotatorSummary
 from annotation.models import Membership
 from annotation.selectors.annotator_quotas import annotator_quotas
-from assay.campaigns.flags import FLAG_ORDER, LIKE_RANDOM, AnnotatorFlag, flag_rank, sort_flags
+from assay.campaigns.flags import (
+    FLAG_ORDER,
+    RANDOM_LIKE_FLAGS,
+    AnnotatorFlag,
+    flag_rank,
+    sort_flags,
+)
 from assay.charts.sparklines import inline_interval
 from assay.natural_order import natural_sort_key
 from pooling.platform.listing import ListPage, RowFilter
@@ -74,7 +80,7 @@ class AnnotatorListRow:
     @property
     def random_signs(self) -> list[AnnotatorFlag]:
         """Return the flags of judgements that look random."""
-        return [flag for flag in self.flags if flag.name in LIKE_RANDOM]
+        return [flag for flag in self.flags if flag.name in RANDOM_LIKE_FLAGS]
 
     @property
     def flag_names(self) -> list[str]:

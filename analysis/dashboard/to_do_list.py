@@ -45,7 +45,7 @@ class ToDoKind(StrEnum):
     """Kinds of items in list order: problems that damage labels, then problems that block
     annotators, then the rest."""
 
-    LIKE_RANDOM = "like random"
+    RANDOM_LIKE_FLAGS = "like random"
     TOO_FAST = "too fast"
     DEADLINE_PASSED = "deadline passed"
     QUALIFICATION = "qualification"
@@ -402,7 +402,7 @@ def _random_like_items(
         ]
         items.append(
             ToDoItem(
-                ToDoKind.LIKE_RANDOM,
+                ToDoKind.RANDOM_LIKE_FLAGS,
                 campaign,
                 _describe_sign(one),
                 one.n_judgements,

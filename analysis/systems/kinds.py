@@ -27,7 +27,7 @@ from assay.analyses.shared.reading import (
     SampledEvaluationOptions,
 )
 from assay.analyses.shared.sampled_files import SAMPLED_MEASURES
-from assay.analyses.shared.stability_tables import words as element_words
+from assay.analyses.shared.stability_tables import name_element
 from assay.analyses.shared.unjudged_tables import summarise_follow_up
 from assay.charts.svg import Picture
 from assay.measures.measures import split_condition
@@ -517,7 +517,7 @@ ALL_KINDS = (
         collection_documents,
         least_runs=2,
         beside_others=True,
-        subject=lambda options: element_words(str(options.get("element", ""))),
+        subject=lambda options: name_element(str(options.get("element", ""))),
         written=(written_files.DOCUMENTS,),
         group="trust",
         hint="fewer documents, topics, judges",

@@ -23,7 +23,7 @@ from assay.options import option
 from assay.results import Values
 from assay.tabular import Cell, Table
 
-WORDS = {
+OPTION_WORDS = {
     "majority": "ties take the lowest grade",
     "dawid-skene": "Dawid and Skene 1979",
     "mace": "Hovy et al. 2013",
@@ -36,7 +36,7 @@ class Options(JudgementOptions):
         "majority",
         "Aggregation",
         help="aggregation method",
-        choices=tuple((name, WORDS.get(name, name)) for name in METHODS),
+        choices=tuple((name, OPTION_WORDS.get(name, name)) for name in METHODS),
     )
     rule: str = option(
         str(StoppingRule.PENALISED),

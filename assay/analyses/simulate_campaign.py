@@ -32,7 +32,7 @@ from assay.sampling import replay_sampled as sampled
 from assay.sampling.replay import AnnotatorErrors, JudgedPool, make_judged_pool, select_part
 from assay.tabular import Cell, Table
 
-ORDERS = {
+STRATEGIES = {
     ordered.LEVEL_ORDER: "rank by rank",
     **dict(
         zip(ordered.GOALS, ("most likely relevant first", "equal shares of topics"), strict=True)
@@ -41,10 +41,10 @@ ORDERS = {
 }
 ESTIMATES = "HT-nDCG@10 xinfAP"
 MEASURES = "AP nDCG@10"
-MORE = 1.05
+MAX_OVERRUN = 1.05
 """Warn if the number of drawn pairs exceeds the budget by more than this factor. Topics are
 resampled, and their pools differ in size."""
-SCHEDULER = (
+SCHEDULER_NOTE = (
     "the assignment order of the scheduler; leases, parallel annotators and time are not replayed"
 )
 
@@ -76,7 +76,9 @@ def parse_part(text: str) -> tuple[float, int]:
 
 @dataclass(frozen=True)
 class Options(RunReading):
-    strategy: str = option(ordered.LEVEL_ORDER, "Pooling strategy", choices=tuple(ORDERS.items()))
+    strategy: str = option(
+        ordered.LEVEL_ORDER, "Pooling strategy", choices=tuple(STRATEGIES.items())
+    )
     depth: int = option(10, "Pool depth", help="depth of the pool", least=1, metavar="K")
     budgets: list[float] = option(
         "0.1,0.2,0.3,0.5",
@@ -252,7 +254,7 @@ def summarise_simulations(
     judged_pool = shared.judged_pool
     result: Values = {
         "order": order,
-        "scheduler": SCHEDULER,
+        "scheduler": SCHEDULER_NOTE,
         "pairs": len(judged_pool),
         "topics": judged_pool.n_topics,
         "runs": len(judged_pool.tags),
@@ -267,7 +269,7 @@ def summarise_simulations(
         result |= summarise_checks(shared, outcomes)
     for budget, row in result["budgets"].items():
         row["hours"] = row["judged"] * cost
-        if order == "sampled" and row["judged"] > MORE * float(budget) * len(judged_pool):
+        if order == "sampled" and row["judged"] > MAX_OVERRUN * float(budget) * len(judged_pool):
             warn(
                 f"budget {budget}: {row['judged']:,.0f} pairs are drawn instead of "
                 f"{float(budget) * len(judged_pool):,.0f}, because each stratum gives at least 2. "

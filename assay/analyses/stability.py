@@ -24,8 +24,8 @@ from assay.analyses.shared.measures import (
     read_one_qrels,
 )
 from assay.analyses.shared.reading import EvaluationOptions, measures_option
-from assay.analyses.shared.stability_tables import result_charts, result_tables, words
-from assay.analyses.shared.subcollection_files import create_folder
+from assay.analyses.shared.stability_tables import name_element, result_charts, result_tables
+from assay.analyses.shared.subcollection_files import check_output_folder
 from assay.analyses.shared.subcollection_files import export_subcollections as write_subcollections
 from assay.cli.base import BadInput, Warn, parse_fraction, parse_positive
 from assay.column_types import QrelsColumns, RunColumns
@@ -84,7 +84,7 @@ class Options(EvaluationOptions):
         "documents",
         "Elements to vary",
         help="element that varies between sub-collections (a+b: two elements independently)",
-        choices=tuple((name, words(name)) for name in (*ELEMENTS, *JOINT)),
+        choices=tuple((name, name_element(name)) for name in (*ELEMENTS, *JOINT)),
         required=True,
     )
     measures: list[Measure] = measures_option(MEASURES, parse_divisible_measures, divisible=True)
@@ -322,7 +322,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
             if export_qrels:
                 raise BadInput("--export-qrels needs --export FOLDER")
             return made
-        folder = create_folder(export)
+        folder = check_output_folder(export)
         collection, protocol, documents = made.shared
 
         def finish(taus: list[NDArray[np.float64]]) -> Values:

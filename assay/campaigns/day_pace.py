@@ -20,7 +20,7 @@ from assay.campaigns.working_days import Calendar, WorkClock
 DAY_SECONDS = 86400.0
 WINDOW_DAYS = 42
 """Number of calendar days of history that are used."""
-HALF_LIFE = 7.0
+HALF_LIFE_DAYS = 7.0
 """Number of working days after which a day's weight is halved."""
 KICK_OFF, KICK_OFF_DAYS = 3.0, 3
 """A kick-off has more than KICK_OFF times the judgements of any other day, and is one of the first
@@ -28,8 +28,8 @@ KICK_OFF_DAYS days with judgements."""
 USUAL_SPREAD, SPREAD_DAYS = 0.3, 3.0
 """The day-to-day spread (standard deviation over mean) assumed without history, and the number of
 days that this assumption weighs."""
-FADE, FADE_DAYS = 0.05, 10.0
-"""The late end allows for a pace that falls by FADE per working day, for at most FADE_DAYS days to
+DAILY_DECLINE, MAX_DECLINE_DAYS = 0.05, 10.0
+"""The late end allows for a pace that falls by DAILY_DECLINE per working day, for at most MAX_DECLINE_DAYS days to
 come."""
 WEEKEND_DAYS = 2.0
 """Number of weekend days after which the pace of weekends is considered known."""
@@ -125,7 +125,7 @@ class DayPace:
         worked = exposure * working
         # number of working days since the middle of each day
         age = np.cumsum(worked[::-1])[::-1] - worked / 2
-        weight = 0.5 ** (age / HALF_LIFE)
+        weight = 0.5 ** (age / HALF_LIFE_DAYS)
         n_days = float(weight @ worked)
         per_day = float(weight[working] @ counts[working]) / max(n_days, 1e-9)
         if not per_day or not n_days:
@@ -152,7 +152,7 @@ class DayPace:
         days, variance = remaining / self.per_day, self.spread**2
         error = math.sqrt(math.log1p(variance / days) + math.log1p(variance / self.n_days))
         reach = scipy.special.stdtrit(self.freedom, 0.975) * error
-        fade = FADE * (self.n_days / 2 + min(days, FADE_DAYS))
+        fade = DAILY_DECLINE * (self.n_days / 2 + min(days, MAX_DECLINE_DAYS))
         idle, usual, busy = self._clocks
         return (
             busy.add(self.now, days * math.exp(-reach)),

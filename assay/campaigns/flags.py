@@ -59,11 +59,11 @@ AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE = (
     "agreement may be chance",
     "gold no better than chance",
 )
-LIKE_RANDOM = (AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE)
+RANDOM_LIKE_FLAGS = (AGAINST_OTHERS, AT_CHANCE, GOLD_AT_CHANCE)
 """Flags of judgements that may be unrelated to the documents. Results based on them are in doubt.
 """
 FLAG_ORDER = (
-    *(*LIKE_RANDOM, "misses gold", "many too fast", "fast"),
+    *(*RANDOM_LIKE_FLAGS, "misses gold", "many too fast", "fast"),
     *("confuses", "often cannot judge", "grades unlike the others'"),
 )
 """Names of flags, or prefixes of names, in order of their importance for the labels."""

@@ -17,9 +17,9 @@ MINUTE_SECONDS = 60.0
 MIN_DAYS, MIN_JUDGEMENTS = 2, 20
 """Minimum number of working days of history, and of judgements within as many working days before
 now. Below either there is no forecast."""
-VAGUE_DAYS, VAGUE_RATIO = 60, 3.0
-"""A prediction interval is too wide to plan by if it is longer than VAGUE_DAYS and its end is more
-than VAGUE_RATIO times as far away as its beginning."""
+MAX_USEFUL_DAYS, MAX_USEFUL_RATIO = 60, 3.0
+"""A prediction interval is too wide to plan by if it is longer than MAX_USEFUL_DAYS and its end is more
+than MAX_USEFUL_RATIO times as far away as its beginning."""
 SIGNIFICANT_Z = 1.96
 JUDGED_MESSAGE = "All required judgements have been made."
 UNJUDGED_MESSAGE = "No judgements yet."
@@ -106,8 +106,9 @@ class Forecaster:
                 reason="At the current pace, judging takes more than two years.",
                 trend=trend,
             )
-        is_vague = late - early > VAGUE_DAYS * DAY_SECONDS and late - self.now > VAGUE_RATIO * (
-            early - self.now
+        is_vague = (
+            late - early > MAX_USEFUL_DAYS * DAY_SECONDS
+            and late - self.now > MAX_USEFUL_RATIO * (early - self.now)
         )
         reason = " ".join(filter(None, (_describe_trend(trend), self._weekend_note(late))))
         until = late if math.isfinite(late) else None

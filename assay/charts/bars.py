@@ -38,7 +38,7 @@ from assay.charts.svg import (
     wrap_reference_label,
 )
 
-RIGHT, TOP = 12.0, 26.0
+RIGHT_MARGIN, TOP_MARGIN = 12.0, 26.0
 MAX_NUMBERED = 12
 """Maximum number of bars whose short labels are replaced by numbers with a key if they do not fit.
 With more bars, some short labels are left out."""
@@ -69,15 +69,15 @@ def bar_chart(
     described = f"{len(labels)} bars from {form(min(defined))} to {form(max(defined))} {unit}."
 
     def draw(width: float) -> str:
-        top = TOP + extra_axis_label_height(unit, width - RIGHT)
-        bottom = height - 36 + top - TOP
+        top = TOP_MARGIN + extra_axis_label_height(unit, width - RIGHT_MARGIN)
+        bottom = height - 36 + top - TOP_MARGIN
         scale = LinearScale(0, max(*defined, high) or 1, bottom, top)
         left = axis_margin(scale, form, whole=whole)
-        step = (width - left - RIGHT) / len(labels)
+        step = (width - left - RIGHT_MARGIN) / len(labels)
         below = _layout_bar_labels(labels, step, width)
         parts = [
             draw_left_axis(
-                scale, left=left, right=width - RIGHT, label=unit, form=form, whole=whole
+                scale, left=left, right=width - RIGHT_MARGIN, label=unit, form=form, whole=whole
             )
         ]
         for i, (label, value) in enumerate(zip(labels, values, strict=True)):
@@ -108,7 +108,9 @@ def bar_chart(
                     )
                 )
         parts.append(
-            svg_element("line", x1=left, x2=width - RIGHT, y1=bottom, y2=bottom, class_="axis")
+            svg_element(
+                "line", x1=left, x2=width - RIGHT_MARGIN, y1=bottom, y2=bottom, class_="axis"
+            )
         )
         bottom += LINE_HEIGHT * (max(map(len, below.lines)) - 1)
         key, more = (
@@ -170,7 +172,7 @@ def histogram_chart(
     )
 
     def draw(width: float) -> str:
-        first = TOP + extra_axis_label_height(unit, width - 14)
+        first = TOP_MARGIN + extra_axis_label_height(unit, width - 14)
         left = axis_margin(LinearScale(0, max(counts), 1, 0), format_number, whole=True)
         across = LinearScale(edges[0], edges[-1], left + 8, width - 22)
         named = [
@@ -268,7 +270,7 @@ def stacked_bar_chart(
         right = width - max(
             80.0 if width > NARROW else 0.0, 14 + CHARACTER_WIDTH * max(map(len, beside))
         )
-        top = TOP if width > NARROW else 4.0
+        top = TOP_MARGIN if width > NARROW else 4.0
         heights = [names.height(label, 30.0) for label in labels]
         parts = []
         for i, label in enumerate(labels):

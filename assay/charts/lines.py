@@ -28,7 +28,7 @@ from assay.charts.svg import (
     undefined_figure,
 )
 
-RIGHT, TOP = 22.0, 26.0
+RIGHT_MARGIN, TOP_MARGIN = 22.0, 26.0
 Point = tuple[float, float | None]
 
 
@@ -88,17 +88,22 @@ def line_chart(
     described = "; ".join(_describe_line(line, x_form, y_form) for line in series)
 
     def draw(width: float) -> str:
-        top = TOP + extra_axis_label_height(y_label, width - RIGHT)
-        bottom = height - 44 + top - TOP
+        top = TOP_MARGIN + extra_axis_label_height(y_label, width - RIGHT_MARGIN)
+        bottom = height - 44 + top - TOP_MARGIN
         y_scale = LinearScale(low, high if high > low else low + 1, bottom, top)
         left = axis_margin(y_scale, y_form, whole=whole)
         x_scale = LinearScale(
-            min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, left + 8, width - RIGHT
+            min(xs), max(xs) if max(xs) > min(xs) else min(xs) + 1, left + 8, width - RIGHT_MARGIN
         )
         ticks = choose_date_ticks(min(xs), max(xs), 4) if dates else {}
         parts = [
             draw_left_axis(
-                y_scale, left=left, right=width - RIGHT, label=y_label, form=y_form, whole=whole
+                y_scale,
+                left=left,
+                right=width - RIGHT_MARGIN,
+                label=y_label,
+                form=y_form,
+                whole=whole,
             ),
             draw_bottom_axis(
                 x_scale,
@@ -116,7 +121,7 @@ def line_chart(
                 svg_element(
                     "line",
                     x1=left,
-                    x2=width - RIGHT,
+                    x2=width - RIGHT_MARGIN,
                     y1=y_scale(value),
                     y2=y_scale(value),
                     class_="reference",
@@ -124,7 +129,7 @@ def line_chart(
             )
             parts.append(
                 draw_reference_label(
-                    name, x=width - RIGHT + 2, last=y_scale(value) - 4, width=width, most=40
+                    name, x=width - RIGHT_MARGIN + 2, last=y_scale(value) - 4, width=width, most=40
                 )
             )
         for value, name in vertical:

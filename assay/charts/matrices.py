@@ -32,7 +32,7 @@ from assay.charts.svg import (
     wrap_label,
 )
 
-STEPS, NAME, WIDEST = 9, 24, 190.0
+N_SHADES, MAX_NAME_CHARACTERS, MAX_NAME_WIDTH = 9, 24, 190.0
 """Number of shades, maximum number of characters per line of a row's name, and maximum width of
 rows' names in pixels."""
 CELL_WIDTH = 90.0
@@ -84,7 +84,7 @@ def matrix_chart(
             classes=[f"g{_colour_step(least, top_value, classes)}" for least, _ in classes],
         )
     else:
-        key = steps_legend(form(0.0), form(top_value), steps=STEPS, empty=empty)
+        key = steps_legend(form(0.0), form(top_value), steps=N_SHADES, empty=empty)
     return figure_html(
         draw_both_widths(draw),
         caption=caption,
@@ -126,7 +126,7 @@ def _layout_matrix(
     numbered = heads is None and not is_counting_sequence(columns)
     same = numbered and list(rows) == list(columns)
     names = [f"{i}: {name}" for i, name in enumerate(rows, 1)] if same else list(rows)
-    room = layout_row_names(names, width=width, most=NAME, widest=WIDEST)
+    room = layout_row_names(names, width=width, most=MAX_NAME_CHARACTERS, widest=MAX_NAME_WIDTH)
     left = 2.0 if room.above else room.left
     cell_w = min((width - left - (2 if narrow else 12)) / len(columns), widest)
     said = wrap_label(column_label, int((width - (4 if narrow else left)) / CHARACTER_WIDTH))
@@ -171,15 +171,17 @@ def _layout_headers(
     """Return (the lines of each column's name, or None if they do not fit; the maximum width of a
     cell, which is increased if names then fit)."""
     if width == NARROW:
-        names = layout_row_names(rows, width=width, most=NAME, widest=WIDEST)
+        names = layout_row_names(rows, width=width, most=MAX_NAME_CHARACTERS, widest=MAX_NAME_WIDTH)
         return wrap_headers(
             columns,
             min((width - (2.0 if names.above else names.left) - 2) / len(columns), CELL_WIDTH),
             1,
         ), CELL_WIDTH
-    room = (width - layout_row_names(rows, width=width, most=NAME, widest=WIDEST).left - 12) / len(
-        columns
-    )
+    room = (
+        width
+        - layout_row_names(rows, width=width, most=MAX_NAME_CHARACTERS, widest=MAX_NAME_WIDTH).left
+        - 12
+    ) / len(columns)
     for widest in (CELL_WIDTH, 2 * CELL_WIDTH):
         heads = wrap_headers(columns, min(room, widest) - 4, MAX_HEADER_LINES)
         if heads is not None:
@@ -238,8 +240,8 @@ def _colour_step(value: float | None, high: float, classes: Sequence[tuple[float
         return 0
     if classes:
         number_of = max(k for k, (least, _) in enumerate(classes) if value >= least)
-        return round((len(classes) - 1 - number_of) / max(len(classes) - 1, 1) * (STEPS - 1))
-    return 0 if high <= 0 else min(STEPS - 1, max(0, round(value / high * (STEPS - 1))))
+        return round((len(classes) - 1 - number_of) / max(len(classes) - 1, 1) * (N_SHADES - 1))
+    return 0 if high <= 0 else min(N_SHADES - 1, max(0, round(value / high * (N_SHADES - 1))))
 
 
 def _draw_cell(

@@ -20,7 +20,7 @@ from assay.charts.svg import (
 )
 
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
-ACROSS, DOWN = ("x", "x1", "x2", "cx"), ("y", "y1", "y2", "cy")
+X_ATTRIBUTES, Y_ATTRIBUTES = ("x", "x1", "x2", "cx"), ("y", "y1", "y2", "cy")
 EMPTY_WIDTH = 320.0
 """Width of panels in pixels if none has a picture."""
 
@@ -152,7 +152,7 @@ def _picture_size(picture: ElementTree.Element) -> tuple[float, float]:
 
 def _translate(one: ElementTree.Element, dx: float, dy: float) -> str:
     for part in one.iter():
-        for names, by in ((ACROSS, dx), (DOWN, dy)):
+        for names, by in ((X_ATTRIBUTES, dx), (Y_ATTRIBUTES, dy)):
             for name in names:
                 if name in part.attrib:
                     part.attrib[name] = f"{float(part.attrib[name]) + by:.2f}"

@@ -37,7 +37,7 @@ from assay.charts.svg import (
     wrap_reference_label,
 )
 
-NAME, SHORT = 24, 19
+MAX_NAME_CHARACTERS, MAX_SHORT_CHARACTERS = 24, 19
 """Maximum number of characters per line of a row's name, in interval plots and in box plots."""
 ROW_STEP = 11.0
 """Distance in pixels of the intervals of one condition."""
@@ -92,7 +92,9 @@ def interval_chart(
     described = f"{len(rows)} {what}, values from {form(min(seen))} to {form(max(seen))}."
 
     def draw(width: float) -> str:
-        names = layout_row_names([row.name for row in rows], width=width, most=NAME, widest=190.0)
+        names = layout_row_names(
+            [row.name for row in rows], width=width, most=MAX_NAME_CHARACTERS, widest=190.0
+        )
         right = width - (28 if width > NARROW else 14)
         ends: list[float] = []
         heads = columns if width > NARROW else columns[:1]
@@ -404,7 +406,7 @@ def conditions_chart(
     names = [name for name, _ in rows]
 
     def draw(width: float) -> str:
-        layout = layout_row_names(names, width=width, most=NAME, widest=190.0)
+        layout = layout_row_names(names, width=width, most=MAX_NAME_CHARACTERS, widest=190.0)
         scale = LinearScale(
             min(seen),
             max(seen) if max(seen) > min(seen) else min(seen) + 1,
@@ -513,7 +515,9 @@ def box_chart(
 
     def draw(width: float) -> str:
         names, top = (
-            layout_row_names([row.name for row in rows], width=width, most=SHORT, widest=152.0),
+            layout_row_names(
+                [row.name for row in rows], width=width, most=MAX_SHORT_CHARACTERS, widest=152.0
+            ),
             10.0,
         )
         heights = [names.height(row.name, 34.0) for row in rows]

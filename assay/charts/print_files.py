@@ -89,7 +89,7 @@ FONTS = {
 """Families by the name of a paper's font, the preferred one first. STIXGeneral is matplotlib's own."""
 FALLBACK_FONT = "DejaVu Sans"
 
-LAYOUT = ("GDEF", "GPOS", "GSUB")
+LAYOUT_TABLES = ("GDEF", "GPOS", "GSUB")
 """Font tables used to lay out text."""
 
 
@@ -243,7 +243,7 @@ def _embed_glyphs_only() -> None:
     Subsetting these tables took half of the rendering time of a figure."""
     from fontTools.subset import Options
 
-    Options._drop_tables_default = [*Options._drop_tables_default, *LAYOUT]
+    Options._drop_tables_default = [*Options._drop_tables_default, *LAYOUT_TABLES]
 
 
 def _keep_inside(paper: Figure, axes: Axes, scale: float) -> None:

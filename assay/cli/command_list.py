@@ -16,7 +16,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from assay.cli.server import HOME, INSTALL_HINT, PACKAGE, PACKAGES, is_installed
+from assay.cli.server import INSTALL_HINT, PACKAGE, PACKAGES, SERVER_FOLDER, is_installed
 
 COMMAND_GROUPS = {
     "Evaluate systems": {
@@ -145,7 +145,7 @@ def find_command_files() -> dict[str, Path]:
         *(
             path
             for app in (PACKAGES if is_installed() else ())
-            for path in (HOME / app / "management" / "commands").glob("*.py")
+            for path in (SERVER_FOLDER / app / "management" / "commands").glob("*.py")
         ),
     ]
     return {
@@ -172,7 +172,7 @@ def read_command_help(path: Path) -> CommandHelp:
 
 def module_name(path: Path) -> str:
     """Return the dotted name of a command's module."""
-    home = PACKAGE.parent if path.is_relative_to(PACKAGE / "analyses") else HOME
+    home = PACKAGE.parent if path.is_relative_to(PACKAGE / "analyses") else SERVER_FOLDER
     return ".".join(path.relative_to(home).with_suffix("").parts)
 
 

@@ -19,7 +19,7 @@ from typing import Any
 from assay.cli.examples import example_text
 
 PACKAGE = Path(__file__).resolve().parents[1]
-HOME = PACKAGE / "_server" if (PACKAGE / "_server").is_dir() else PACKAGE.parent
+SERVER_FOLDER = PACKAGE / "_server" if (PACKAGE / "_server").is_dir() else PACKAGE.parent
 """Folder that contains pooling, annotation, analysis, config, templates and static."""
 PACKAGES = ("pooling", "annotation", "analysis", "config")
 DATABASE = "analysis.commandline.database"
@@ -36,10 +36,10 @@ def is_installed() -> bool:
 def add_to_path() -> None:
     """Add the server to the module search path of this process and its children."""
     places = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    if str(HOME) not in sys.path:
-        sys.path.insert(0, str(HOME))
-    if HOME.parent == PACKAGE and str(HOME) not in places:
-        os.environ["PYTHONPATH"] = os.pathsep.join([str(HOME), *filter(None, places)])
+    if str(SERVER_FOLDER) not in sys.path:
+        sys.path.insert(0, str(SERVER_FOLDER))
+    if SERVER_FOLDER.parent == PACKAGE and str(SERVER_FOLDER) not in places:
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(SERVER_FOLDER), *filter(None, places)])
 
 
 def load_database_module() -> Any:

@@ -25,7 +25,7 @@ AT_INFINITY = "maximum at infinity"
 ZERO_ERROR = 1e-9
 """Clustered standard errors below this are 0: all topics have the same outcomes."""
 MAX_STEPS = 60
-FAR = 15.0
+MAX_TRUSTED_LOG_ODDS = 15.0
 """Log-odds beyond which a maximum is checked by a linear programme."""
 
 
@@ -288,10 +288,13 @@ def _maximise(design: Design) -> tuple[Floats, bool]:
                 break
             size /= 2
         theta, state = theta + size * move, later
-        if not np.isfinite(theta).all() or np.abs(theta).max() > 4 * FAR:
+        if not np.isfinite(theta).all() or np.abs(theta).max() > 4 * MAX_TRUSTED_LOG_ODDS:
             return theta, False
         if np.abs(move).max() < 1e-11 and size == 1.0:
             break
-    is_near = np.abs(design.log_odds(theta)).max() < FAR and np.abs(theta).max() < FAR
+    is_near = (
+        np.abs(design.log_odds(theta)).max() < MAX_TRUSTED_LOG_ODDS
+        and np.abs(theta).max() < MAX_TRUSTED_LOG_ODDS
+    )
     is_flat = np.abs(state.gradient).max() < 1e-9 * max(n, 1)
     return theta, bool(is_near and is_flat)

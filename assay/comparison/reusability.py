@@ -27,7 +27,7 @@ from assay.measures.batch import PackedCollection, compute_mean_scores, evaluate
 from assay.measures.measures import Measure
 from assay.measures.on_subcollections import Flags
 
-CHUNK = 32
+CHUNK_COLUMNS = 32
 """Number of reduced qrels that are evaluated together."""
 
 
@@ -119,7 +119,10 @@ def make_reduced_qrels(collection: PackedCollection, request: ReusabilityRequest
 def make_chunks(collection: PackedCollection, request: ReusabilityRequest) -> list[tuple[int, int]]:
     """Return ranges of columns of the reduced qrels, one per piece of work."""
     n_columns = 1 + len(request.units(collection)) + request.depth
-    return [(start, min(start + CHUNK, n_columns)) for start in range(0, n_columns, CHUNK)]
+    return [
+        (start, min(start + CHUNK_COLUMNS, n_columns))
+        for start in range(0, n_columns, CHUNK_COLUMNS)
+    ]
 
 
 def run_chunk(

@@ -53,7 +53,7 @@ SIMILARITIES = {
 }
 """Similarity of two rankings by name: functions of scores (n, systems) that return float64 (n)."""
 
-SLACK = 1e-12
+TOLERANCE = 1e-12
 """Tolerance for floating-point noise when tau is compared with the threshold."""
 
 
@@ -317,7 +317,7 @@ def combine_results(
         1, 0, 2
     )
     defined = ~np.isnan(values)
-    reached = (values >= protocol.threshold - SLACK) & defined
+    reached = (values >= protocol.threshold - TOLERANCE) & defined
     probability = reached.mean(axis=2)
     n_defined = defined.sum(axis=2)
     sums = np.where(defined, values, 0).sum(axis=2)

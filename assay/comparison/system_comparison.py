@@ -44,7 +44,7 @@ BLOCK_CELLS = 1 << 22
 """Numbers held in memory at a time."""
 CACHE_ENTRIES = 1 << 16
 """Scores permuted at a time, which fit into a processor's cache."""
-SLACK = 1e-12
+TOLERANCE = 1e-12
 """Tolerance, as a share of the summed values, within which a sum counts as equal to the observed
 one (see `rounding_allowance`)."""
 
@@ -183,7 +183,7 @@ def enumerate_p(d: Floats) -> float:
 def rounding_allowance(scores: Floats) -> float:
     """Return the maximum difference by rounding between sums of these scores over topics (n_topics,
     ...)."""
-    return SLACK * max(float(np.abs(scores).sum(axis=0).max()), 1.0)
+    return TOLERANCE * max(float(np.abs(scores).sum(axis=0).max()), 1.0)
 
 
 def monte_carlo_error(p: float, trials: int) -> float:

@@ -11,7 +11,7 @@ from assay.formats.delimited import DelimitedTable, FileProblems
 from assay.formats.qrels import make_qrels
 from assay.formats.streams import Source, display_name
 
-EXPECTED = (
+EXPECTED_LABELS = (
     "a topic, a document, and a whole number of at least 0 in the column of each judge, or "
     "an empty cell if there is no label"
 )
@@ -28,7 +28,7 @@ def read_label_table(path: Source, *, name: str | None = None) -> dict[str, Qrel
         mistakes.add(
             table.first.line,
             "no header with topic, document and at least two columns of labels with different names",
-            EXPECTED,
+            EXPECTED_LABELS,
         )
         mistakes.raise_if_any()
     rows: dict[str, list[tuple[str, str, int]]] = {column: [] for column in header[2:]}
@@ -53,8 +53,8 @@ def read_label_table(path: Source, *, name: str | None = None) -> dict[str, Qrel
             if cell.isascii() and cell.isdigit() and len(cell) < 6:
                 rows[column].append((*pair, int(cell)))
             elif cell:
-                mistakes.add(row.line, f"{column}: {cell[:20]!r} is not a grade", EXPECTED)
+                mistakes.add(row.line, f"{column}: {cell[:20]!r} is not a grade", EXPECTED_LABELS)
     if not pairs:
-        mistakes.add(None, "no rows below the header", EXPECTED)
+        mistakes.add(None, "no rows below the header", EXPECTED_LABELS)
     mistakes.raise_if_any()
     return {column: make_qrels(column, labels) for column, labels in rows.items()}

@@ -227,7 +227,7 @@ class _ZstdDecompressor:
     """zstandard's decompressor with the interface of bz2's and lzma's. It unpacks all of its input,
     so it is fed small pieces."""
 
-    FED = 512
+    MAX_FED_BYTES = 512
 
     def __init__(self) -> None:
         import zstandard
@@ -253,9 +253,9 @@ class _ZstdDecompressor:
         waiting = memoryview(self._waiting + data)
         out, size, at = [], 0, 0
         while at < len(waiting) and size < max_length and not self._inner.eof:
-            out.append(self._inner.decompress(waiting[at : at + self.FED]))
+            out.append(self._inner.decompress(waiting[at : at + self.MAX_FED_BYTES]))
             size += len(out[-1])
-            at += self.FED
+            at += self.MAX_FED_BYTES
         self._waiting = bytes(waiting[at:])
         return b"".join(out)
 

@@ -21,7 +21,7 @@ from assay.measures.evaluation import Evaluator, RecallBase, measure_topics
 from assay.measures.measures import Measure
 from assay.measures.packing import PackedRun
 
-NEVER = np.iinfo(np.int64).max
+UNRANKED = np.iinfo(np.int64).max
 """Best rank of a document that no run retrieves."""
 
 
@@ -43,8 +43,8 @@ class CutPool:
 
 def compute_best_ranks(packed: Sequence[PackedRun], n_rows: int) -> NDArray[np.int64]:
     """Return int64 (n_rows), the best rank at which a run has the document of each qrels row, or
-    NEVER."""
-    best = np.full(n_rows, NEVER)
+    UNRANKED."""
+    best = np.full(n_rows, UNRANKED)
     for run in packed:
         np.minimum.at(best, run.row, run.rank)
     return best
@@ -70,7 +70,7 @@ def count_pool_sizes(
             np.concatenate([np.arange(1, len(top) + 1) for top in tops]),
         )
         _, document = np.unique(documents, return_inverse=True)
-        best = np.full(document.max(initial=-1) + 1, NEVER)
+        best = np.full(document.max(initial=-1) + 1, UNRANKED)
         np.minimum.at(best, document, ranks)
         sizes[:, number] = [np.count_nonzero(best <= depth) for depth in depths]
     return sizes

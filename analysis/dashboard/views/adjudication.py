@@ -23,7 +23,7 @@ from annotation.selectors.guidelines import get_newest_guideline, render_guideli
 from annotation.selectors.judging import render_pair_for_manager
 from annotation.services.errors import CampaignError
 from annotation.services.judging import submission
-from assay.campaigns.flags import LIKE_RANDOM, AnnotatorFlag, sort_flags
+from assay.campaigns.flags import RANDOM_LIKE_FLAGS, AnnotatorFlag, sort_flags
 from pooling.permissions import SignedInRequest
 from pooling.platform.page_files import render_page
 
@@ -145,7 +145,7 @@ def get_opinions(campaign: Campaign, live: CampaignSnapshot, pair: Pair) -> list
                 None if judgement.active_ms is None else judgement.active_ms / 1000,
                 [text[start:end] for start, end in judgement.spans],
                 person,
-                next((flag for flag in flags if flag.name in LIKE_RANDOM), None),
+                next((flag for flag in flags if flag.name in RANDOM_LIKE_FLAGS), None),
             )
         )
     return sorted(

@@ -33,7 +33,7 @@ from annotation.models import Campaign
 from annotation.permissions import get_managed_campaign
 from annotation.services.errors import CampaignError
 from annotation.services.judging import additional_judgements
-from assay.campaigns.flags import LIKE_RANDOM
+from assay.campaigns.flags import RANDOM_LIKE_FLAGS
 from assay.campaigns.statistics import (
     CampaignStatistics,
     RankCoverage,
@@ -128,7 +128,7 @@ def find_doubtful_annotators(campaign: Campaign, live: CampaignSnapshot) -> list
     return [
         person.membership.pseudonym
         for person in list_annotators(campaign, live=live)
-        if any(flag.name in LIKE_RANDOM for flag in person.flags)
+        if any(flag.name in RANDOM_LIKE_FLAGS for flag in person.flags)
     ]
 
 

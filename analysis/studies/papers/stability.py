@@ -31,7 +31,7 @@ from assay.analyses.shared.stability_tables import (
     format_missing_overlap,
     format_shared,
     get_similarity,
-    words,
+    name_element,
 )
 from assay.analyses.stability import Options
 from assay.charts.lines import Line, line_chart
@@ -81,7 +81,7 @@ def make_element_section(bench: StudyContext, element: str) -> Section:
     """Make the section of one element, or of two elements that are varied together."""
     result = run_stability(bench, element)
     tables = [
-        *prefix_tables(result.tables(), element_key(element), title=f", {words(element)}"),
+        *prefix_tables(result.tables(), element_key(element), title=f", {name_element(element)}"),
         deltas_table(result),
     ]
     tables += [threshold_table(result)] if "at" in result else []
@@ -121,7 +121,10 @@ def make_joint_section(bench: StudyContext) -> Section:
         "joint",
         caption,
         panel_chart(
-            [(words(element), stability_curves(result)) for element, result in results.items()],
+            [
+                (name_element(element), stability_curves(result))
+                for element, result in results.items()
+            ],
             caption=caption,
         ),
     )
@@ -168,7 +171,7 @@ def deltas_table(result: Result) -> Table:
     element = result["element"]
     return Table(
         f"{element_key(element)}-deltas",
-        f"Delta of sub-collections, {words(element)}",
+        f"Delta of sub-collections, {name_element(element)}",
         ["measure", "overlap", "shared", "pair", get_similarity(result)],
         rows,
     )
@@ -191,7 +194,7 @@ def threshold_table(result: Result) -> Table:
     header = ["threshold", "measure", "slope", "intercept", "least overlap with P = 1"]
     return Table(
         f"{element_key(element)}-thresholds",
-        f"Other thresholds, {words(element)}",
+        f"Other thresholds, {name_element(element)}",
         header,
         rows,
         digits=(2, None, 3, 3, 3),
@@ -208,7 +211,7 @@ def make_all_elements(bench: StudyContext) -> Section:
             least = format_missing_overlap(result["minimum_overlap"][measure])
             rows.append(
                 [
-                    words(element),
+                    name_element(element),
                     result["population"],
                     result["size"],
                     measure,
@@ -251,7 +254,8 @@ def make_all_elements(bench: StudyContext) -> Section:
             "elements",
             caption,
             panel_chart(
-                [(words(e), stability_curves(r)) for e, r in results.items()], caption=caption
+                [(name_element(e), stability_curves(r)) for e, r in results.items()],
+                caption=caption,
             ),
         )
     ]
@@ -283,7 +287,7 @@ def stability_curves(result: Result) -> str:
             )
     return line_chart(
         series,
-        caption=words(result["element"]),
+        caption=name_element(result["element"]),
         x_label="overlap o",
         y_label="P(o)",
         y_low=0,
@@ -314,7 +318,7 @@ def joint_radar(results: dict[str, Result]) -> Figure:
         "least-overlap",
         caption,
         radar_chart(
-            [words(element) for element in results],
+            [name_element(element) for element in results],
             series,
             caption=caption,
             high=1.0,
@@ -366,7 +370,7 @@ STUDY = Study(
     parts=(
         StudyPart("elements", "All elements", make_all_elements),
         *(
-            StudyPart(element, words(element).capitalize(), element_section_maker(element))
+            StudyPart(element, name_element(element).capitalize(), element_section_maker(element))
             for element in ELEMENTS
         ),
         StudyPart("joint", "Pairs of elements", make_joint_section),

@@ -37,7 +37,7 @@ from assay.sampling.correction import (
 )
 from assay.sampling.estimates import clip_to_range
 
-BEST = agreement.N_BEST
+N_BEST_SYSTEMS = agreement.N_BEST
 ESTIMATORS = ("people", "corrected", "cross_fitted")
 """Estimators of the same quantity: people's labels alone, PPI++, and cross-fitted PPI++."""
 HEADER = ["llm_judge", "topic", "document", "grade"]
@@ -247,7 +247,7 @@ def compute_systems(
     by_topic = np.zeros_like(alone.by_topic)
     np.add.at(by_topic, sample.topic, weights * llm[:, None])
     by_llm = by_topic.sum(axis=0)
-    top = np.argsort(-alone.values, kind="stable")[:BEST]
+    top = np.argsort(-alone.values, kind="stable")[:N_BEST_SYSTEMS]
     others = np.array([tag not in related for tag in tags])
     result: dict[str, Any] = {
         "people": values_by_system(tags, alone, measure),

@@ -19,7 +19,7 @@ KAPPAS = {
     "weighted_kappa": "weighted kappa",
     "binary_kappa": "binary kappa",
 }
-WAYS = {
+ESTIMATE_TITLES = {
     "people": "humans alone",
     "corrected": "corrected (PPI++)",
     "cross_fitted": "corrected, cross-fitted",
@@ -135,7 +135,7 @@ def topics_table(number: int, name: str, one: Mapping[str, Any]) -> Table:
 
 
 def systems_table(key: str, name: str, measure: str, systems: Mapping[str, Any]) -> Table:
-    ways = [way for way in WAYS if way in systems]
+    ways = [way for way in ESTIMATE_TITLES if way in systems]
     rows: list[list[Cell]] = [
         [
             tag,
@@ -147,7 +147,7 @@ def systems_table(key: str, name: str, measure: str, systems: Mapping[str, Any])
     ]
     header = [
         "run",
-        *(f"{WAYS[way]}{end}" for way in ways for end in ("", " from", " to")),
+        *(f"{ESTIMATE_TITLES[way]}{end}" for way in ways for end in ("", " from", " to")),
         f"{name} alone",
         "why no CI",
     ]

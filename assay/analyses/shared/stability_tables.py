@@ -14,7 +14,7 @@ from assay.significant_digits import share_standard_error
 from assay.tabular import Cell, Table
 
 
-def words(element: str) -> str:
+def name_element(element: str) -> str:
     """Return the name of an element of a test collection for titles and captions."""
     return " and ".join(
         "relevant assessments" if one == "positive" else one for one in element.split("+")
@@ -43,7 +43,7 @@ def result_tables(result: Values) -> list[Table]:
     ]
     parts = result.get("parts") or {result["element"]: result}
     sizes = " and ".join(
-        f"{part['size']:,} of {part['population']:,} {words(element)}"
+        f"{part['size']:,} of {part['population']:,} {name_element(element)}"
         for element, part in parts.items()
     )
     over = f"{sizes} in each sub-collection, {format_count(result['pairs'], 'pair')} at each level."
@@ -107,7 +107,7 @@ def result_charts(result: Values, related_results: Sequence[Values] = ()) -> lis
                     style=style,
                 )
             )
-    what = words(result["element"])
+    what = name_element(result["element"])
     common: dict[str, Any] = {"x_label": f"overlap of {what}", "x_form": _percent}
     drawn = [
         line_chart(
@@ -176,7 +176,7 @@ def min_overlap_radar(result: Values, related_results: Sequence[Values]) -> list
         ]
         return [
             radar_chart(
-                [words(element) for element in elements],
+                [name_element(element) for element in elements],
                 series,
                 caption=caption,
                 high=1.0,
@@ -185,5 +185,5 @@ def min_overlap_radar(result: Values, related_results: Sequence[Values]) -> list
         ]
     if len(measures) < 3:
         return []
-    series = [(words(result["element"]), [min_overlap(result, m) for m in measures])]
+    series = [(name_element(result["element"]), [min_overlap(result, m) for m in measures])]
     return [radar_chart(measures, series, caption=caption, high=1.0, form=_percent)]

@@ -29,7 +29,7 @@ from assay.measures.batch import PackedCollection
 from assay.measures.subcollections import IN_FIRST, IN_SECOND
 
 
-def create_folder(name: str) -> Path:
+def check_output_folder(name: str) -> Path:
     """Return the path of an output folder. Raises BadInput if it exists and is not an empty
     folder."""
     folder = Path(name)

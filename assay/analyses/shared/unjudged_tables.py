@@ -9,7 +9,7 @@ from assay.number_words import format_count
 from assay.results import Values
 from assay.tabular import Cell, Table
 
-CERTAIN = (
+BOUNDS_CAVEAT = (
     "The score bounds hold as long as only this run's unjudged documents are judged. "
     "Unjudged documents of high grades also raise the ideal ranking, so a bound is not "
     "always reached with all of them at their highest grade."
@@ -35,16 +35,16 @@ def scores_table(result: Values) -> Table:
             "why no bounds",
         ],
         rows,
-        words(result)
+        summarise_bounds(result)
         + (
             f" {format_count(total, 'unjudged document')} in the first {result['cutoff']} of "
             f"{format_count(len(per_topic), 'topic')}, at most "
-            f"{max(per_topic.values(), default=0)} in one topic. {CERTAIN}"
+            f"{max(per_topic.values(), default=0)} in one topic. {BOUNDS_CAVEAT}"
         ),
     )
 
 
-def words(result: Values) -> str:
+def summarise_bounds(result: Values) -> str:
     """Summarise the unjudged documents of a run in one sentence: score bounds, and how much judging
     more documents would narrow them."""
     unjudged, n = result["unjudged"], max(len(result["unjudged"]["per_topic"]), 1)

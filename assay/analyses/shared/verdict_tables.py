@@ -52,8 +52,13 @@ OUTCOME_COLUMNS = [
     "RR t p",
 ]
 CORRECTED_COLUMNS = ["binomial p, corrected", "ESL signed-rank p, corrected", "ESL t p, corrected"]
-BETTER = ["better", "significantly better", "better, doing no harm"]
-VERDICT_COLUMNS = [*BETTER, *(f"{name} by RR" for name in BETTER), "because", "disagreements"]
+BETTER_COLUMNS = ["better", "significantly better", "better, doing no harm"]
+VERDICT_COLUMNS = [
+    *BETTER_COLUMNS,
+    *(f"{name} by RR" for name in BETTER_COLUMNS),
+    "because",
+    "disagreements",
+]
 
 
 def comparison_tables(rows: Sequence[Values], words: str = "", rates: str = "") -> list[Table]:

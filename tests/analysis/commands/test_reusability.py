@@ -87,7 +87,7 @@ def test_groups_of_other_runs_are_refused(files: list[str], tmp_path: Path) -> N
 def test_any_number_of_processes_gives_the_same(
     files: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assay.comparison.reusability.CHUNK", 2)
+    monkeypatch.setattr("assay.comparison.reusability.CHUNK_COLUMNS", 2)
     assert answer("reusability", *files)[0] == answer("reusability", *files, "--processes", 2)[0]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.analyses.shared.unjudged_tables import words
+from assay.analyses.shared.unjudged_tables import summarise_bounds
 from assay.formats.pool import read_pool, sort_pool
 from tests.analysis.commands.called import answer, refused
 from tests.analysis.commands.ranked_files import files, printed
@@ -494,9 +494,9 @@ def test_a_hole_that_both_runs_have_at_one_rank_is_open_for_all_that(tmp_path: P
         "unjudged", qrels, late, "--measures", "nDCG@2", "--against-run", other, "--max-grade", 3
     )[0]
     nothing = "judging this pair settles, by their weights in nDCG@2, nothing of the difference from other"
-    assert nothing in words(found)
+    assert nothing in summarise_bounds(found)
     assert nothing in said
-    assert "100%" not in words(found)
+    assert "100%" not in summarise_bounds(found)
 
 
 def test_weights_are_no_bound_and_are_not_said_to_be_one(tmp_path: Path) -> None:
@@ -539,7 +539,7 @@ def test_a_measure_that_reads_to_the_end_is_not_said_to_be_settled_by_what_is_ju
         "Every result of late down to rank 10 has been judged. AP reads deeper: its score bounds are "
         "0.341 and 0.500."
     )
-    assert words(found).endswith(said)
+    assert summarise_bounds(found).endswith(said)
 
 
 def test_a_pool_is_sampled_by_the_grades_of_an_llm_judge(

@@ -164,7 +164,7 @@ class TestClosed:
         now = compute_progress(campaign)
         known, _ = get_home_figures([campaign])
         flag = ToDoItem(
-            ToDoKind.LIKE_RANDOM,
+            ToDoKind.RANDOM_LIKE_FLAGS,
             campaign,
             f"{ada.pseudonym} may agree with others only by chance",
             2,

@@ -773,7 +773,7 @@ class TestBadAnnotatorsAreSeen:
         good = [flags for name, flags in raised.items() if name not in self.names.values()]
         assert good == [set()] * 8
         first = get_to_do_list(campaign.created_by)[0][:3]
-        assert [item.kind for item in first] == [ToDoKind.LIKE_RANDOM] * 3
+        assert [item.kind for item in first] == [ToDoKind.RANDOM_LIKE_FLAGS] * 3
         assert {item.actions[0].about for item in first} == {
             self.names[kind] for kind in ("random", "speeder", "contrarian")
         }

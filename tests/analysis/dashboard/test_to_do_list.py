@@ -21,7 +21,7 @@ from annotation.models import Campaign, Membership, Pair, Profile, Question
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import assignment
 from annotation.services.people import exclusion
-from assay.campaigns.flags import LIKE_RANDOM
+from assay.campaigns.flags import RANDOM_LIKE_FLAGS
 from pooling.models import Job
 from tests.analysis.dashboard.test_pages import manager_of, text_of
 from tests.builders import (
@@ -217,7 +217,7 @@ def test_whose_judgements_look_random_comes_first_also_when_they_no_longer_judge
     )
 
 
-@pytest.mark.parametrize("sign", LIKE_RANDOM)
+@pytest.mark.parametrize("sign", RANDOM_LIKE_FLAGS)
 def test_each_sign_of_random_judgements_has_its_sentence(sign):
     campaign = make_campaign()
     ada = make_annotator(campaign)

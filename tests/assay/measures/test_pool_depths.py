@@ -10,7 +10,7 @@ from assay.formats.qrels import make_qrels
 from assay.measures.measures import parse_measures
 from assay.measures.packing import index_qrels, pack_run
 from assay.measures.pool_depths import (
-    NEVER,
+    UNRANKED,
     compute_best_ranks,
     count_pool_sizes,
     evaluate_cut_pools,
@@ -44,7 +44,7 @@ def test_a_document_stands_at_its_best_rank_in_any_run() -> None:
         ("t", "a"): 1,
         ("t", "b"): 2,
         ("t", "c"): 2,
-        ("t", "z"): NEVER,
+        ("t", "z"): UNRANKED,
         ("u", "a"): 1,
     }
 
