@@ -116,4 +116,6 @@ def test_an_honest_annotator_who_met_only_the_random_one_is_not_accused() -> Non
 def test_people_who_agree_alike_and_nobody_at_all() -> None:
     rows = [(i, who, int(i % 4 == who)) for i in range(60) for who in range(3)]
     assert flagged(make_table(rows)) == []
-    assert find_outliers(make_table(rows).where(np.zeros(len(rows), dtype=bool)), []) == []
+    assert (
+        find_outliers(make_table(rows).select_judgements(np.zeros(len(rows), dtype=bool)), []) == []
+    )
