@@ -600,7 +600,7 @@ def test_a_figure_that_is_too_high_for_one_column_has_no_file_for_it(tmp_path: P
     out = study_of(tmp_path, "comparison", text, qrels=QRELS, **runs)
     assert (out / "figures" / "differences-RR.pdf").exists()
     assert not (out / "figures" / "differences-RR-column.pdf").exists()
-    said = "The figure differences-RR would be taller than 8.5 inches in one column"
+    said = "The figure differences-RR would be taller than 8.5 inches at the width of one column"
     assert any(warning.startswith(said) for warning in about(out)["warnings"])
 
 
