@@ -12,9 +12,11 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from annotation.core.audit_actions import AuditAction
 from annotation.core.webhook_messages import MessageForm, WebhookEvent
 from annotation.models import AuditEvent, Campaign, Webhook, WebhookMessage
 from annotation.services import webhooks
+from annotation.services.audit import record_event
 from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
 from annotation.services.judging import questions, scheduling
@@ -127,6 +129,20 @@ def test_opening_and_closing_are_events_and_a_pause_is_not():
     lifecycle.open_campaign(campaign)
     events = WebhookMessage.objects.order_by("pk").values_list("event", flat=True)
     assert list(events) == ["campaign.opened", "campaign.closed", "campaign.opened"]
+
+
+def test_a_built_release_is_an_event_with_its_digest():
+    campaign = make_campaign()
+    add_webhook(campaign, events=[WebhookEvent.RELEASE_BUILT])
+    record_event(
+        campaign, None, AuditAction.BUILT_A_RELEASE, "public", digest="0f0f", same_as_before=False
+    )
+    content = json.loads(WebhookMessage.objects.get().body)
+    told = {name: content["data"][name] for name in ("name", "sha256", "same_as_before")}
+    assert (content["type"], told) == (
+        "release.built",
+        {"name": "public", "sha256": "0f0f", "same_as_before": False},
+    )
 
 
 def test_only_subscribed_events_of_the_own_campaign_are_sent():
