@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.core.control_pairs import suggest_grades
 from annotation.core.limits import MAX_VALUES
-from annotation.core.presets import PRESETS, Preset
+from annotation.core.presets import PREFERENCES, PRESETS, Preset
 from annotation.core.scale import Scale
 from annotation.fields import MomentField, check_future
 from annotation.selectors.example_pairs import choose_example_pairs
@@ -27,6 +27,7 @@ from annotation.services.campaigns.control_pairs import (
     qrels_to_rows,
 )
 from assay.formats.errors import FormatError
+from assay.pools.pool_kinds import PoolKind
 from pooling.models import Collection, Pool, Qrels
 from pooling.platform.requests import parse_row_id
 
@@ -201,7 +202,7 @@ class NewCampaignForm(KnownPairsFields):
     )
     preset = forms.ChoiceField(
         label=_("Preset"),
-        choices=[(preset.key, preset.title) for preset in PRESETS.values()],
+        choices=[(preset.key, preset.title) for preset in (*PRESETS.values(), PREFERENCES)],
         required=False,
         widget=forms.RadioSelect,
     )
@@ -294,7 +295,19 @@ class NewCampaignForm(KnownPairsFields):
         }
 
     @property
+    def is_preferences(self) -> bool:
+        pool = self.chosen_pool
+        return pool is not None and pool.kind == PoolKind.BATTLES
+
+    @property
+    def offered_presets(self) -> list[Preset]:
+        return [PREFERENCES] if self.is_preferences else list(PRESETS.values())
+
+    @property
     def chosen_preset(self) -> Preset:
+        """Return the selected preset, or that of preferences for a pool of battles."""
+        if self.is_preferences:
+            return PREFERENCES
         return PRESETS.get(self["preset"].value() or "") or next(iter(PRESETS.values()))
 
     def check_known_grades(self) -> None:
@@ -338,7 +351,11 @@ class NewCampaignForm(KnownPairsFields):
                 "grade": given.get(f"example-{pair.entry}-grade", ""),
                 "reason": given.get(f"example-{pair.entry}-reason", ""),
             }
-            for pair in (choose_example_pairs(pool) if pool and pool.n_pairs else ())
+            for pair in (
+                choose_example_pairs(pool)
+                if pool and pool.n_pairs and not self.is_preferences
+                else ()
+            )
         ]
 
     def guidelines_with_examples(self, preset: Preset) -> str:
@@ -405,7 +422,9 @@ class NewCampaignForm(KnownPairsFields):
         cannot be read."""
         data = self.cleaned_data
         names = ("judgements_per_pair", "target_per_annotator", "deadline")
-        preset = PRESETS[data["preset"] or next(iter(PRESETS))]
+        preset = PRESETS.get(data["preset"]) or next(iter(PRESETS.values()))
+        if data["pool"].kind == PoolKind.BATTLES:
+            preset = PREFERENCES
         return {
             "preset": preset,
             "guidelines": self.guidelines_with_examples(preset),

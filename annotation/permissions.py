@@ -30,6 +30,28 @@ __all__ = [
     "visible_campaigns",
 ]
 
+OFFERED_FOR_PREFERENCES = frozenset(
+    (
+        *("campaign", "campaign-battles", "campaign-battles-file"),
+        *("campaign-audit", "campaign-feedback"),
+        *("campaign-settings", "campaign-step", "campaign-delete", "campaign-duplicate"),
+        *("campaign-state", "campaign-guideline", "campaign-invitations", "campaign-invite"),
+        *("campaign-panel", "campaign-remind", "campaign-questions", "campaign-webhooks"),
+        *("judge", "judge-try", "api-campaign", "api-campaign-document", "api-campaign-trial"),
+        *("api-questions", "api-question-answer"),
+    )
+)
+"""Names of the addresses of a campaign of preferences. All others need grades."""
+
+
+class NotForPreferences(Exception):
+    """The requested page of a campaign of preferences needs grades (config.middleware)."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        super().__init__(campaign.slug)
+        self.campaign = campaign
+
+
 MEMBER, CAMPAIGN = ModelReader(Membership, "m"), ModelReader(Campaign, "c")
 PROFILE = ModelReader(Profile, "f")
 MEMBERSHIP_SQL = f"""SELECT {MEMBER.columns}, {CAMPAIGN.columns}, {PROFILE.columns}
@@ -110,18 +132,25 @@ def _get_campaign(
     campaign = Campaign.objects.select_related("collection", "pool").filter(slug=slug).first()
     if campaign is None:
         raise Http404(_("Campaign not found."))
-    if user.is_superuser:
-        return campaign
     role = (
-        Membership.objects.filter(campaign=campaign, user=user)
+        None
+        if user.is_superuser
+        else Membership.objects.filter(campaign=campaign, user=user)
         .values_list("role", flat=True)
         .first()
     )
-    if role is None:
+    if role is None and not user.is_superuser:
         raise Http404(_("Campaign not found."))
-    if role not in roles:
+    if role is not None and role not in roles:
         raise PermissionDenied(refusal)
+    if campaign.is_preferences and not _is_offered_for_preferences(request_or_user):
+        raise NotForPreferences(campaign)
     return campaign
+
+
+def _is_offered_for_preferences(request_or_user: Any) -> bool:
+    match = getattr(getattr(request_or_user, "_request", request_or_user), "resolver_match", None)
+    return match is None or match.url_name in OFFERED_FOR_PREFERENCES
 
 
 def visible_campaigns(user: User) -> QuerySet[Campaign]:

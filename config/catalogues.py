@@ -106,6 +106,7 @@ ANNOTATOR_PATHS = {
         "annotation/models/accounts.py",
         "annotation/selectors/judging.py",
         "annotation/selectors/paused_annotators.py",
+        "annotation/selectors/setup.py",
         "annotation/forms.py",
     ),
     "annotation/permissions.py",

@@ -1,4 +1,5 @@
-"""Middleware for all responses: a request ID for the log, and a strict content security policy."""
+"""Middleware for all responses: a request ID for the log, a strict content security policy, and
+pages that a campaign does not offer."""
 
 from __future__ import annotations
 
@@ -9,9 +10,12 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import BadRequest
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import render
 
+from annotation.permissions import NotForPreferences
 from config import errors
+from pooling.api.problems import CONTENT_TYPE, problem_body
 from pooling.platform import requests
 
 access = logging.getLogger("assay.access")
@@ -117,3 +121,23 @@ class ContentSecurityPolicy:
         )
         response.headers.setdefault("Cache-Control", "private, no-cache")
         return response
+
+
+class PreferencesMiddleware:
+    """Explain that a page needs grades, for campaigns of preferences."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, NotForPreferences):
+            return None
+        if request.path.startswith("/api/"):
+            detail = "This campaign collects preferences, and this address needs grades."
+            body = problem_body(409, "not_for_preferences", detail)
+            return JsonResponse(body, status=409, content_type=CONTENT_TYPE)
+        context = {"campaign": error.campaign}
+        return render(request, "analysis/not_for_preferences.html", context, status=409)

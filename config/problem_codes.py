@@ -27,6 +27,7 @@ CODES = {
     "not_acceptable": "None of the content types in Accept is available.",
     "not_aside": "You have not skipped this document.",
     "not_authenticated": "Send a token (Authorization: Bearer ...) or sign in.",
+    "not_for_preferences": "This address needs grades, and the campaign compares documents side by side.",
     "not_found": "The resource does not exist, or you don't have access to it.",
     "not_signed_in": "Username and password do not match, or there were too many failed attempts. `detail` says which.",
     "internal_error": "Something went wrong on the server. Its log has the details under `request`.",

@@ -74,6 +74,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "annotation.middleware.TimeZoneMiddleware",
     "annotation.middleware.LanguageMiddleware",
+    "config.middleware.PreferencesMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"

@@ -378,6 +378,8 @@ class PoolEntry(models.Model):
     yet.
     """
 
+    LACKS_TEXT = Q(document=None) | ~Q(other_docno="") & Q(other_document=None)
+
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="entries")
     topic = models.ForeignKey(Topic, on_delete=models.PROTECT, related_name="+")
     docno = models.CharField(
@@ -389,6 +391,22 @@ class PoolEntry(models.Model):
     )
     best_rank = models.PositiveIntegerField()
     priority = models.IntegerField()
+    other_docno = models.CharField(
+        max_length=255,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="of a battle: the document with which it is compared",
+    )
+    other_document = models.ForeignKey(
+        Document, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    systems = models.JSONField(
+        default=list,
+        blank=True,
+        db_default=[],
+        help_text="of a battle: [run of the document, run of the other], never shown to annotators",
+    )
     everyone = models.BooleanField(
         default=False,
         db_default=False,
@@ -415,12 +433,19 @@ class PoolEntry(models.Model):
     class Meta:
         ordering = ["position"]
         constraints = [
-            models.UniqueConstraint(fields=["pool", "topic", "docno"], name="one_entry_per_pair")
+            models.UniqueConstraint(
+                fields=["pool", "topic", "docno", "other_docno"], name="one_entry_per_pair"
+            )
         ]
         indexes = [models.Index(fields=["pool", "position"], name="pool_order")]
 
     def __str__(self) -> str:
-        return f"{self.topic.topic_id} {self.docno}"
+        return f"{self.topic.topic_id} {self.label}"
+
+    @property
+    def label(self) -> str:
+        """Return the ID of the document, or those of a battle's documents."""
+        return f"{self.docno} {self.other_docno}".rstrip()
 
 
 class Job(models.Model):

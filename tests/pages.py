@@ -154,6 +154,8 @@ NO_PAGES = {
     *(
         "campaign-settings",
         *MOVED,
+        "campaign-battles",
+        "campaign-battles-file",
         "campaign-invitations",
         "campaign-live",
         "campaign-export-file",

@@ -337,6 +337,7 @@ def test_annotators_and_judgements_keep_their_status(upgraded):
 
 def test_campaigns_have_one_question_and_judgements_no_further_answers(upgraded):
     assert Campaign.objects.get().further_questions == []
+    assert Campaign.objects.get().task == "grades"
     assert Judgement.objects.values_list("answers", "presentation").get() == ({}, {})
 
 

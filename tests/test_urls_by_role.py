@@ -167,6 +167,8 @@ TABLE: dict[str, tuple[str, str]] = {
     "api-llm-judge-freeze": ("post", API_CAMPAIGN),
     "api-llm-judge-labels": ("get", API_CAMPAIGN),
     "campaign": ("get", CAMPAIGN),
+    "campaign-battles": ("get", CAMPAIGN_POST),  # only for preferences
+    "campaign-battles-file": ("get", CAMPAIGN_POST),
     "campaign-live": ("get", CAMPAIGN),
     "campaign-planning": ("get", CAMPAIGN),
     "campaign-feedback": ("get", CAMPAIGN),

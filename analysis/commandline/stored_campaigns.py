@@ -68,6 +68,8 @@ def get_campaign(slug: str) -> Campaign:
     )
     if campaign is None:
         raise BadInput(f"there is no campaign with the slug {slug!r}")
+    if campaign.is_preferences:
+        raise BadInput(f"campaign {slug!r} collects preferences, and this needs grades")
     return campaign
 
 

@@ -52,11 +52,12 @@ def list_setup_steps(campaign: Campaign) -> list[ChecklistStep]:
         settings_step("scale", ", ".join(str(grade["name"]) for grade in campaign.scale)),
         _guidelines_step(campaign, settings_step("guidelines", "", words=_("Write"))),
     ]
+    if campaign.is_preferences:
+        steps = [step for step in steps if step.name != settings["scale"].title]
     if campaign.pool_id is None:
         return steps
     n_control = get_special_pairs(campaign, Pair.Kind.GOLD, Pair.Kind.QUALIFICATION).count()
-    return [
-        *steps,
+    gold = [
         ChecklistStep(
             _("Gold questions"),
             ngettext("%(n)s question.", "%(n)s questions.", n_control) % {"n": f"{n_control:,}"}
@@ -67,7 +68,11 @@ def list_setup_steps(campaign: Campaign) -> list[ChecklistStep]:
             action=ToDoAction.to_page(
                 _("Change") if n_control else _("Add"), "campaign-gold", campaign
             ),
-        ),
+        )
+    ]
+    return [
+        *steps,
+        *([] if campaign.is_preferences else gold),
         replace(
             settings_step("people", _("Annotators can join once it opens."), words=_("Invite")),
             is_optional=True,

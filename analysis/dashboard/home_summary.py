@@ -68,8 +68,9 @@ class HomeStatistics:
 
 
 def get_home_figures(campaigns: Sequence[Campaign]) -> tuple[dict[int, HomeStatistics], list[Job]]:
-    """Return the statistics by row ID, without campaigns that were never computed, and new jobs to
-    send for the large campaigns."""
+    """Return the statistics by row ID, without campaigns of preferences and those that were never
+    computed, and new jobs to send for the large campaigns."""
+    campaigns = [campaign for campaign in campaigns if not campaign.is_preferences]
     size = _count_judgements(campaigns)
     left, known, large = INLINE_LIMIT, {}, []
     for campaign in campaigns:

@@ -25,6 +25,7 @@ from analysis.dashboard.to_do_list import (
     is_too_fast_open,
 )
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
+from annotation.core.preferences import Task
 from annotation.core.webhook_messages import CHECKED_EVENTS, WebhookEvent
 from annotation.models import Campaign
 from annotation.selectors.paused_annotators import get_paused_by_rule
@@ -56,10 +57,12 @@ class FoundEvent:
 
 
 def get_due_campaigns(now: datetime) -> QuerySet[Campaign]:
-    """Return running campaigns with a webhook that was not checked lately."""
+    """Return running campaigns of grades with a webhook that was not checked lately."""
     unchecked = Q(webhooks__checked_at=None) | Q(webhooks__checked_at__lte=now - CHECK_EVERY)
     return (
-        Campaign.objects.filter(unchecked, state__in=RUNNING_STATES, webhooks__isnull=False)
+        Campaign.objects.filter(
+            unchecked, state__in=RUNNING_STATES, task=Task.GRADES, webhooks__isnull=False
+        )
         .distinct()
         .order_by("pk")
     )

@@ -21,7 +21,14 @@ from django.utils import timezone
 from numpy.typing import NDArray
 
 from analysis.judgements.pairs import QUALIFICATION, PairColumns, read_pairs
-from analysis.judgements.rows import ID_LISTS, NO_GRADE, STATUSES, JudgementRows, to_seconds
+from analysis.judgements.rows import (
+    ID_LISTS,
+    NO_GRADE,
+    STATUSES,
+    JudgementRows,
+    refuse_preferences,
+    to_seconds,
+)
 from annotation.core.audit_actions import AuditAction
 from annotation.models import AuditEvent, Campaign, Judgement, Membership
 from assay.labels.annotator_types import LABELLING_TYPES
@@ -288,6 +295,7 @@ def _read_all_rows(
     campaign: Campaign, moment: float, audit: int, pairs: PairColumns | None = None
 ) -> CampaignSnapshot:
     """Read all rows. pairs: the pairs read before, if they are unchanged."""
+    refuse_preferences(campaign)
     top = _newest_judgement_id()
     pairs = read_pairs(campaign) if pairs is None else pairs
     members: dict[int, int] = {}

@@ -8,11 +8,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from annotation.core.campaign_questions import PRIMARY_KEY
 from annotation.models import Campaign, Judgement, Pair
 from annotation.selectors.pairs import get_kept_pairs, get_special_pairs
+from annotation.services.errors import CampaignError
 from assay.labels.annotator_types import LABELLING_TYPES
 from assay.labels.labels import LabelTable, make_label_table
 
@@ -107,11 +109,22 @@ COLUMNS = (
 )
 
 
+def refuse_preferences(campaign: Campaign) -> None:
+    """Raise CampaignError if the campaign collects preferences."""
+    if campaign.is_preferences:
+        raise CampaignError(
+            _("%(campaign)s collects preferences, and this needs grades.")
+            % {"campaign": campaign.name}
+        )
+
+
 def read_rows(
     campaign: Campaign, *, judges: Sequence[str] = LABELLING_TYPES, question: str = PRIMARY_KEY
 ) -> JudgementRows:
     """Read all newest revisions by annotators of these types, in one query. question: key of the
-    question whose answers are the grades. Judgements without an answer to it have NO_GRADE."""
+    question whose answers are the grades. Judgements without an answer to it have NO_GRADE. Raises
+    CampaignError for preferences, which are no grades."""
+    refuse_preferences(campaign)
     judgements = Judgement.objects.filter(
         pair__in=get_kept_pairs(campaign), current=True, membership__annotator_type__in=judges
     )

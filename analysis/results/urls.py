@@ -5,6 +5,8 @@ from django.urls import path
 from analysis.results import views
 
 urlpatterns = [
+    path("campaigns/<slug:slug>/battles/", views.battles, name="campaign-battles"),
+    path("campaigns/<slug:slug>/battles.tsv", views.battles_file, name="campaign-battles-file"),
     path("campaigns/<slug:slug>/results/", views.campaign_results, name="campaign-results"),
     path(
         "campaigns/<slug:slug>/results/<str:part>/",

@@ -12,8 +12,9 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -24,8 +25,10 @@ from analysis.dashboard import progress as figures
 from analysis.dashboard.views.agreement import agreement_charts
 from analysis.dashboard.views.labels import label_charts
 from analysis.dashboard.views.progress import progress_charts, state_context
+from analysis.judgements.battles import iterate_battle_lines, list_judged_battles
 from analysis.judgements.live import get_snapshot
 from analysis.models import Report
+from analysis.results.battles import describe_battles
 from analysis.systems.answer_page import reader_context
 from analysis.systems.kinds import KINDS
 from analysis.systems.selectors import (
@@ -36,13 +39,18 @@ from analysis.systems.selectors import (
 )
 from analysis.systems.views import table_context
 from annotation.models import Campaign, ResultsLink
-from annotation.permissions import get_results_campaign
+from annotation.permissions import (
+    NotForPreferences,
+    get_managed_campaign,
+    get_results_campaign,
+)
 from annotation.services.people import attempts
 from annotation.services.people.results_links import get_valid_results_link
 from assay.results import undefined_reasons
 from pooling.platform.listing import ListPage
 from pooling.platform.page_files import render_page
 from pooling.platform.requests import client_address
+from pooling.platform.snapshot import snapshot
 
 SECRET_HEADERS = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow"}
 """Headers of pages with a secret address. They hide it from linked sites and from search engines.
@@ -116,6 +124,8 @@ def _finished_reports(campaign: Campaign) -> Any:
 def _render_part(
     request: HttpRequest, campaign: Campaign, part: str, address: UrlBuilder, **more: Any
 ) -> HttpResponse:
+    if campaign.is_preferences:
+        raise NotForPreferences(campaign)
     if part not in RESULT_PARTS:
         raise Http404("Results page not found.")
     title, content = RESULT_PARTS[part]
@@ -240,3 +250,31 @@ def link_results(
 @requires_results_link
 def link_report(request: HttpRequest, link: ResultsLink, token: str, pk: int) -> HttpResponse:
     return _render_report(request, link.campaign, pk, _link_urls(token), link=link)
+
+
+@login_required
+@require_safe
+def battles(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show managers the result of a campaign of preferences."""
+    campaign = get_managed_campaign(request, slug)
+    if not campaign.is_preferences or campaign.state == Campaign.State.DRAFT:
+        return redirect("campaign", slug)
+    with snapshot():
+        context = describe_battles(campaign)
+    tables = [table_context(one, folded=i > 0) for i, one in enumerate(context.get("tables", ()))]
+    context |= {"campaign": campaign, "tab": "progress", "may_invite": True, "tables": tables}
+    return render_page(request, "analysis/battles.html", context)
+
+
+@login_required
+@require_safe
+def battles_file(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Return the counted preferences, one row per pair of systems."""
+    campaign = get_managed_campaign(request, slug)
+    if not campaign.is_preferences:
+        return redirect("campaign", slug)
+    return StreamingHttpResponse(
+        iterate_battle_lines(list_judged_battles(campaign)),
+        content_type="text/tab-separated-values; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{campaign.slug}-battles.tsv"'},
+    )

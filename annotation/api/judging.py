@@ -345,7 +345,7 @@ def _serialize_outcome(outcome: judging.AnswerOutcome) -> dict[str, Any]:
             "id": row.pk,
             "pair": row.pair_id,
             "revision": row.revision,
-            "grade": row.grade,
+            "grade": selectors.get_shown_grade(row),
             "status": row.status,
             "late": row.late,
             "after_deadline": row.after_deadline,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from rest_framework import serializers
 
+from annotation.core.preferences import TASK_CHOICES
 from annotation.core.scale import SHAPES
 from annotation.models import Campaign, GuestOutcome, Judgement, Lease
 from annotation.services.judging.submission import CANNOT_JUDGE_REASONS
@@ -194,6 +195,7 @@ class HistoryItemSerializer(RevisionSerializer):
     pair = serializers.IntegerField()
     topic = NamedTopicSerializer()
     document = NamedDocumentSerializer()
+    other = NamedDocumentSerializer(required=False, help_text="right document of a battle")
     note = serializers.CharField(allow_blank=True)
     spans = serializers.ListField(
         child=serializers.ListField(child=serializers.IntegerField(), min_length=2, max_length=2)
@@ -212,6 +214,9 @@ class PairSerializer(serializers.Serializer):
     pair = serializers.IntegerField()
     topic = ShownTopicSerializer()
     document = ShownDocumentSerializer()
+    other = ShownDocumentSerializer(
+        required=False, help_text="right document of a battle, whose left one is `document`"
+    )
     skipped_before = serializers.BooleanField(help_text="whether the pair was skipped before")
     previous = HistoryItemSerializer(allow_null=True)
 
@@ -391,6 +396,9 @@ class CampaignSettingsSerializer(serializers.Serializer):
     continue_after_target = serializers.BooleanField()
     simulated = serializers.BooleanField()
     min_relevant = serializers.IntegerField(help_text="minimum relevant grade")
+    task = serializers.ChoiceField(
+        choices=TASK_CHOICES, help_text="whether annotators grade one document or compare two"
+    )
     text_format = serializers.ChoiceField(
         choices=Collection.TextFormat.choices, help_text="format of the document texts"
     )

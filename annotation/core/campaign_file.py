@@ -21,6 +21,7 @@ from annotation.core.control_pairs import (
 )
 from annotation.core.gold_rules import GoldRule
 from annotation.core.panel_events import PANEL_DEFAULTS
+from annotation.core.preferences import Task
 from annotation.core.publication import Author, Publication
 from annotation.core.scale import SHAPES, Scale
 from annotation.core.webhook_messages import SUBSCRIBED_EVENTS, MessageForm
@@ -233,6 +234,12 @@ def _number_key(name: str, kind: str, help: str, *, none: int | None = None) -> 
 SETTINGS = (
     Key("name", "text", "Name shown to annotators."),
     Key("description", "text", "Description of the campaign."),
+    Key(
+        "task",
+        "text",
+        "Whether annotators grade documents or compare two side by side. Cannot be changed.",
+        choices=tuple(task.value for task in Task),
+    ),
     Key("scale", "rows", "Grades, lowest first.", row=GRADE, identity=("value",), whole=True),
     _number_key("min_relevant", "whole", "Minimum relevant grade."),
     Key(
@@ -412,6 +419,7 @@ CAMPAIGN = (
 )
 TABLE_KEYS = {"collection": COLLECTION, "pool": POOL, "campaign": CAMPAIGN}
 FIXED_REASONS = {
+    "task": "its pairs and answers depend on it",
     "seed": "random choices already depend on it",
     "annotator_type": "existing judgements would change their annotator type",
 }

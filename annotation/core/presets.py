@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.core.preferences import PREFERENCE_SCALE
 from annotation.core.scale import SHAPES
 
 
@@ -29,6 +30,8 @@ class Preset:
     def guidelines(self) -> str:
         """Return initial guidelines for the preset's scale and passage rules."""
         settings = self.settings
+        if settings.get("task") == "preferences":
+            return PREFERENCE_GUIDELINES
         return guidelines_text(
             settings["scale"],
             spans=settings["spans"],
@@ -191,6 +194,21 @@ PRESETS = {
         ),
     )
 }
+PREFERENCES = Preset(
+    "preferences",
+    "Two documents side by side",
+    "Annotators choose the better of two documents.",
+    "As in Clarke et al. (2021)",
+    {
+        "task": "preferences",
+        "scale": PREFERENCE_SCALE,
+        "min_relevant": 2,
+        "judgements_per_pair": 3,
+        "target_per_annotator": 300,
+        "spans": "off",
+    },
+)
+"""For pools of battles, whatever the chosen preset."""
 
 
 def guidelines_text(
@@ -238,3 +256,13 @@ CANNOT_JUDGE_TEXT = """## When you cannot judge
 Press **0** and choose the reason: the query is unclear, the document is broken, it is in a language that you do not
 read, or it needs expertise that you do not have. That is better than a guess.
 """
+
+PREFERENCE_GUIDELINES = f"""# What to do
+
+Read the query, then both documents, and choose the one that answers the query better.
+
+- Judge what they say about the query, not how well they are written or who wrote them.
+- Choose “Equally good” if you would accept either.
+- Choose “Both bad” if neither answers the query.
+
+{CANNOT_JUDGE_TEXT}"""

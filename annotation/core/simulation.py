@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from annotation.core.preferences import BOTH_BAD, LEFT, RIGHT, TIE
+
 ANNOTATOR_KINDS = ("reliable", "clicker", "speeder", "contrarian", "confuser", "dropout")
 # Standard deviation of the log seconds: half of the times are 0.67 to 1.5 times the median.
 LOG_TIME_SIGMA = 0.6
@@ -76,6 +78,15 @@ def map_to_scale(grade: int | None, values: Sequence[int]) -> int:
     if grade is None:
         return values[0]
     return max((value for value in values if value <= grade), default=values[0])
+
+
+def prefer(left: int | None, right: int | None) -> int:
+    """Return the preference that follows from the grades of two documents in the qrels: for the
+    higher grade, both bad if neither is above 0. Documents without a grade have 0."""
+    left, right = max(left or 0, 0), max(right or 0, 0)
+    if left == right:
+        return TIE if left else BOTH_BAD
+    return LEFT if left > right else RIGHT
 
 
 def simulate_answer(

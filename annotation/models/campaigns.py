@@ -12,6 +12,7 @@ from django.utils.translation import pgettext_lazy
 
 from annotation.core.campaign_questions import PRIMARY_KEY, CampaignQuestion, read_questions
 from annotation.core.gold_rules import GoldRule
+from annotation.core.preferences import TASK_CHOICES, Task
 from annotation.core.presets import FOUR_GRADES
 from annotation.core.scale import Scale
 from assay.labels.annotator_types import TYPE_CHOICES, AnnotatorType
@@ -148,6 +149,13 @@ class Campaign(models.Model):
         db_default={},
         help_text="publication metadata (annotation.core.publication)",
     )
+    task = models.CharField(
+        max_length=12,
+        choices=TASK_CHOICES,
+        default=Task.GRADES.value,
+        db_default=Task.GRADES.value,
+        help_text="whether annotators grade one document or compare two",
+    )
     further_questions = models.JSONField(
         default=list,
         blank=True,
@@ -199,6 +207,10 @@ class Campaign(models.Model):
     @property
     def simulated(self) -> bool:
         return self.annotator_type == AnnotatorType.SIMULATED
+
+    @property
+    def is_preferences(self) -> bool:
+        return self.task == Task.PREFERENCES
 
     @property
     def grades(self) -> Scale:

@@ -190,7 +190,11 @@ class Judgement(models.Model):
     )
     revision = models.PositiveSmallIntegerField(default=1)
     current = models.BooleanField(default=True)
-    grade = models.SmallIntegerField(null=True, blank=True, help_text="null if it cannot be judged")
+    grade = models.SmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="null if it cannot be judged; a preference refers to the entry's two documents",
+    )
     cannot_reason = models.CharField(
         max_length=20,
         blank=True,

@@ -29,6 +29,8 @@ def describe_all(campaign: Campaign) -> CampaignDescription:
     for name in ("further_questions", "webhooks"):  # files of campaigns without are as before
         if not settings[name]:
             del settings[name]
+    if not campaign.is_preferences:
+        del settings["task"]
     return CampaignDescription(describe_collection(campaign.collection), pool, settings)
 
 

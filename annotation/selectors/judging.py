@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from annotation.core import document_display, scheduling
+from annotation.core.preferences import is_swapped, mirror_answer
 from annotation.markup import markdown
 from annotation.models import (
     Campaign,
@@ -44,6 +45,7 @@ from annotation.services.judging.slots import TAKES_SLOT, is_beyond_depth, neede
 from annotation.services.judging.statements import fetch_rows, from_database_time
 
 RETRY_AFTER_S = 30
+HISTORY_ROWS = ("pair__entry__topic", "pair__entry__document", "pair__entry__other_document")
 
 
 @dataclass(frozen=True)
@@ -301,7 +303,8 @@ def count_live_leases(annotator: Membership, now: datetime) -> int:
 
 class PairText(NamedTuple):
     """The parts of a pair that annotators see, as stored. If the document has no stored text, text
-    is None and docno is set."""
+    is None and docno is set. topic_row: primary key of the topic. other: of a battle, the same
+    parts of the other document, else None or empty."""
 
     pair: int
     topic: str
@@ -313,6 +316,12 @@ class PairText(NamedTuple):
     text: str | None
     fields: Any
     n_words: int | None
+    topic_row: int = 0
+    other_docno: str = ""
+    other_title: str | None = None
+    other_text: str | None = None
+    other_fields: Any = None
+    other_n_words: int | None = None
 
 
 class ActiveLease(NamedTuple):
@@ -333,13 +342,15 @@ class ActiveLease(NamedTuple):
 
 
 TEXT_COLUMNS = "q.id, t.topic_id, t.text, t.description, t.narrative, e.docno, d.title, d.text, d.fields, d.n_words"
+OTHER_COLUMNS = "t.id, e.other_docno, o.title, o.text, o.fields, o.n_words"
 LOWEST_PRIORITY_SQL = "%(highest)s - ((%(highest)s - q.priority) / %(band)s + 1) * %(band)s + 1"
 ACTIVE_LEASES_SQL = f"""SELECT l.id, l.token, l.served_at, l.expires_at, l.why, q.topic_row,
     EXISTS (SELECT 1 FROM annotation_skip s WHERE s.pair_id = q.id AND s.membership_id = %(me)s),
     (SELECT COUNT(*) FROM (SELECT 1 FROM annotation_pair p WHERE {FREE_SQL} {NOT_SKIPPED_SQL} AND p.topic_row = q.topic_row
-      AND p.priority BETWEEN {LOWEST_PRIORITY_SQL} AND {LOWEST_PRIORITY_SQL} + %(band)s - 1 LIMIT %(most)s) f), {TEXT_COLUMNS}
+      AND p.priority BETWEEN {LOWEST_PRIORITY_SQL} AND {LOWEST_PRIORITY_SQL} + %(band)s - 1 LIMIT %(most)s) f), {TEXT_COLUMNS}, {OTHER_COLUMNS}
   FROM annotation_lease l JOIN annotation_pair q ON q.id = l.pair_id JOIN pooling_poolentry e ON e.id = q.entry_id
     JOIN pooling_topic t ON t.id = e.topic_id LEFT JOIN pooling_document d ON d.id = e.document_id
+    LEFT JOIN pooling_document o ON o.id = e.other_document_id
   WHERE l.membership_id = %(me)s AND l.state = 'live' ORDER BY l.id"""
 
 
@@ -384,30 +395,35 @@ def get_active_leases(annotator: Membership) -> list[ActiveLease]:
 
 
 def get_pair_text(pair: Pair) -> PairText:
-    entry = pair.entry
-    topic, document = entry.topic, entry.document
-    stored = (
-        (document.title, document.text, document.fields, document.n_words)
-        if document
-        else (None, None, None, None)
-    )
-    return PairText(
-        pair.pk,
-        topic.topic_id,
-        topic.text,
-        topic.description,
-        topic.narrative,
-        entry.docno,
-        *stored,
-    )
+    entry, topic = pair.entry, pair.entry.topic
+    parts: list[Any] = [*(pair.pk, topic.topic_id, topic.text), topic.description, topic.narrative]
+    for docno, document in (
+        (entry.docno, entry.document),
+        (entry.other_docno, entry.other_document),
+    ):
+        names = ("title", "text", "fields", "n_words")
+        stored = [getattr(document, name) if document else None for name in names]
+        parts += [docno, *stored, topic.pk]
+    return PairText(*parts[:-1])
 
 
 def render_pair(pair: PairText, annotator: Membership, *, skipped: bool = False) -> dict[str, Any]:
     """Return a pair as annotators see it, without rank, score, run, known grade or labels of
-    others."""
-    campaign, text, n_words = annotator.campaign, pair.text or "", pair.n_words or 0
-    shown = document_display.n_shown_words(n_words, campaign.truncate_words)
-    fields = json.loads(pair.fields) if isinstance(pair.fields, str) else pair.fields
+    others. Of a battle, `document` is the left one and `other` the right one."""
+    documents = [(pair.docno, pair.title, pair.text, pair.fields, pair.n_words)]
+    if pair.other_docno:
+        other = (
+            *(pair.other_docno, pair.other_title, pair.other_text),
+            *(pair.other_fields, pair.other_n_words),
+        )
+        documents.append(other)
+        if is_swapped(seed=annotator.seed, topic=pair.topic_row):
+            documents.reverse()
+    rendered = [_render_document(pair.pair, annotator, *document) for document in documents]
+    if len(rendered) > 1:  # the time for reading both
+        n_words = sum(document["n_words"] for document in rendered)
+        idle_seconds = annotator.campaign.idle_seconds
+        rendered[0]["idle_limit_s"] = document_display.idle_limit_seconds(idle_seconds, n_words)
     return {
         "pair": pair.pair,
         "topic": {
@@ -416,26 +432,40 @@ def render_pair(pair: PairText, annotator: Membership, *, skipped: bool = False)
             "description": pair.description,
             "narrative": pair.narrative,
         },
-        "document": {
-            "id": pair.docno,
-            "title": pair.title or "",
-            "text": text,
-            "fields": fields or {},
-            "missing": pair.text is None,
-            "n_words": n_words,
-            "shown_words": shown,
-            "shown_end": document_display.shown_end(text, shown),
-            "idle_limit_s": document_display.idle_limit_seconds(campaign.idle_seconds, n_words),
-            "rotation": document_display.rotation_start(
-                text, annotator.seed ^ pair.pair, words=shown
-            )
-            if campaign.rotate_text and text
-            else 0,
-            "lang": document_display.get_language(fields or {}),
-            "dir": document_display.get_direction(fields or {}),
-        },
+        "document": rendered[0],
+        **({"other": rendered[1]} if len(rendered) > 1 else {}),
         "skipped_before": skipped,
         "previous": None,
+    }
+
+
+def _render_document(
+    pair: int,
+    annotator: Membership,
+    docno: str,
+    title: str | None,
+    stored_text: str | None,
+    stored_fields: Any,
+    stored_n_words: int | None,
+) -> dict[str, Any]:
+    campaign, text, n_words = annotator.campaign, stored_text or "", stored_n_words or 0
+    shown = document_display.n_shown_words(n_words, campaign.truncate_words)
+    fields = json.loads(stored_fields) if isinstance(stored_fields, str) else stored_fields
+    return {
+        "id": docno,
+        "title": title or "",
+        "text": text,
+        "fields": fields or {},
+        "missing": stored_text is None,
+        "n_words": n_words,
+        "shown_words": shown,
+        "shown_end": document_display.shown_end(text, shown),
+        "idle_limit_s": document_display.idle_limit_seconds(campaign.idle_seconds, n_words),
+        "rotation": document_display.rotation_start(text, annotator.seed ^ pair, words=shown)
+        if campaign.rotate_text and text
+        else 0,
+        "lang": document_display.get_language(fields or {}),
+        "dir": document_display.get_direction(fields or {}),
     }
 
 
@@ -490,7 +520,7 @@ def get_history(
         firsts = firsts.filter(pk__lt=firsts.filter(pair=pair_of).values("pk")[:1])
     pair_ids = list(firsts.order_by("-pk").values_list("pair_id", flat=True)[:limit])
     rows = Judgement.objects.filter(membership=annotator, pair__in=pair_ids).select_related(
-        "pair__entry__topic", "pair__entry__document"
+        *HISTORY_ROWS
     )
     revisions: dict[int, list[Judgement]] = {}
     for row in rows.order_by("revision"):
@@ -498,17 +528,34 @@ def get_history(
     return [render_judgement(revisions[pair_id]) for pair_id in pair_ids]
 
 
+def get_shown_grade(judgement: Judgement) -> int | None:
+    """Return the grade as the annotator gave it: of a preference, by side."""
+    swapped = judgement.presentation.get("left") == "b"
+    return mirror_answer(judgement.grade) if swapped else judgement.grade
+
+
 def render_judgement(revisions: list[Judgement]) -> dict[str, Any]:
     """Return one entry of the history: the current judgement and all its revisions, oldest
     first."""
     current = revisions[-1]
     entry = current.pair.entry
+    sides = [
+        {"id": docno, "title": document.title if document else ""}
+        for docno, document in (
+            (entry.docno, entry.document),
+            (entry.other_docno, entry.other_document),
+        )
+        if docno
+    ]
+    if current.presentation.get("left") == "b":
+        sides.reverse()
     return {
         "judgement": current.pk,
         "pair": current.pair_id,
         "topic": {"id": entry.topic.topic_id, "text": entry.topic.text},
-        "document": {"id": entry.docno, "title": entry.document.title if entry.document else ""},
-        "grade": current.grade,
+        "document": sides[0],
+        **({"other": sides[1]} if len(sides) > 1 else {}),
+        "grade": get_shown_grade(current),
         "cannot_reason": current.cannot_reason,
         "answers": current.answers,
         "note": current.note,
@@ -519,7 +566,7 @@ def render_judgement(revisions: list[Judgement]) -> dict[str, Any]:
         "may_revise": current.pair.kind != Pair.Kind.QUALIFICATION,
         "revisions": [
             {
-                "grade": row.grade,
+                "grade": get_shown_grade(row),
                 "cannot_reason": row.cannot_reason,
                 "answers": row.answers,
                 "judged_at": row.judged_at,
@@ -534,7 +581,7 @@ def get_revisions(annotator: Membership, judgement_id: int) -> list[Judgement]:
     Empty for judgements of others."""
     pair_of = Judgement.objects.filter(pk=judgement_id, membership=annotator).values("pair_id")[:1]
     rows = Judgement.objects.filter(membership=annotator, pair=pair_of).select_related(
-        "pair__entry__topic", "pair__entry__document"
+        *HISTORY_ROWS
     )
     return list(rows.order_by("revision"))
 
@@ -704,7 +751,7 @@ def get_skipped_pairs(annotator: Membership) -> list[dict[str, Any]]:
             "pair": row.pair_id,
             "topic": {"id": row.pair.entry.topic.topic_id, "text": row.pair.entry.topic.text},
             "document": {
-                "id": row.pair.entry.docno,
+                "id": row.pair.entry.label,
                 "title": row.pair.entry.document.title if row.pair.entry.document else "",
             },
             "at": row.created_at,

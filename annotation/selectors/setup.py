@@ -3,11 +3,14 @@ never stored."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db.models import Min
+from django.utils.translation import gettext as _
 
 from annotation.core.gold_rules import right_grades
+from annotation.core.preferences import BOTH_BAD, LEFT, RIGHT, TIE
 from annotation.markup import markdown
 from annotation.models import Campaign, GuidelineVersion, Membership, Pair
 from annotation.selectors import judging, near_duplicates, qualification
@@ -32,6 +35,7 @@ SETTINGS = (
     "continue_after_target",
     "simulated",
     "min_relevant",
+    "task",
 )
 TRIAL_TOPICS, TRIAL_PAIRS_A_TOPIC = 3, 4
 
@@ -60,7 +64,7 @@ def get_setup(annotator: Membership) -> dict[str, Any]:
     return {
         "campaign": {name: getattr(campaign, name) for name in SETTINGS}
         | {"text_format": text_format},
-        "scale": campaign.scale,
+        "scale": _translate_answers(campaign.scale) if campaign.is_preferences else campaign.scale,
         "further_questions": campaign.further_questions,
         "guideline": {**version, "acknowledged": annotator.guideline_read} if version else None,
         "consent_html": markdown(campaign.consent_text) if campaign.consent_text else "",
@@ -73,13 +77,27 @@ def get_setup(annotator: Membership) -> dict[str, Any]:
     }
 
 
+def _translate_answers(scale: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the fixed answers of preferences in the language of the request."""
+    words = {
+        LEFT: (_("Left is better"), _("The left document answers the query better.")),
+        TIE: (_("Equally good"), _("You would accept either document.")),
+        RIGHT: (_("Right is better"), _("The right document answers the query better.")),
+        BOTH_BAD: (_("Both bad"), _("Neither document answers the query.")),
+    }
+    return [
+        {**grade, "name": words[grade["value"]][0], "explanation": words[grade["value"]][1]}
+        for grade in scale
+    ]
+
+
 def get_trial_pairs(campaign: Campaign) -> list[Pair]:
     """Return the pairs of a trial: the qualification pairs, then the first four pairs of each of
     three topics, in the pool's order."""
     pairs = (
         get_kept_pairs(campaign)
         .filter(without_text=False)
-        .select_related("campaign", "entry__topic", "entry__document")
+        .select_related("campaign", "entry__topic", "entry__document", "entry__other_document")
         .order_by("position")
     )
     tests = list(pairs.filter(kind=Pair.Kind.QUALIFICATION)) if campaign.qualification_pass else []

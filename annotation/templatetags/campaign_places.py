@@ -59,6 +59,8 @@ SETTINGS = Place(
 )
 DRAFT_SETTINGS = Place(_("Settings"), (GENERAL, PUBLICATION, LLM_JUDGES, WEBHOOKS, AUDIT))
 DRAFT_PLACES = (PLACES[0], Place(_("Gold questions"), (GOLD,)))
+PREFERENCE_PLACES = (PLACES[0], Place(_("People"), PLACES[1].pages[1:]))
+NOT_FOR_PREFERENCES = ("settings-scale", "settings-publication", "llm_judges", "gold")
 EMPTY_IN_EXAMPLE = {"campaign-gold", "campaign-feedback"}
 
 
@@ -70,6 +72,10 @@ def campaign_places(context: dict[str, Any]) -> NavSections:
     gear = DRAFT_SETTINGS if campaign.state == Campaign.State.DRAFT else SETTINGS
     if tab != LLM_JUDGES.tab and not has_llm_judges(campaign):
         gear = Place(gear.name, tuple(page for page in gear.pages if page != LLM_JUDGES))
+    if campaign.is_preferences:
+        offered = [page for page in gear.pages if page.tab not in NOT_FOR_PREFERENCES]
+        shown = PREFERENCE_PLACES[:1] if campaign.state == "draft" else PREFERENCE_PLACES
+        return show_places(shown, Place(gear.name, tuple(offered)), slug=campaign.slug, tab=tab)
     if campaign.state != Campaign.State.DRAFT:
         return show_places(PLACES, gear, slug=campaign.slug, tab=tab)
     places = [place for place in DRAFT_PLACES if campaign.pool_id or GOLD not in place.pages]

@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.core.cost_estimate import estimate_workload
-from annotation.core.presets import PRESETS
 from annotation.forms_campaign_creation import PREFILLED, KnownPairsForm, NewCampaignForm
 from annotation.models import Campaign
 from annotation.permissions import can_create, get_managed_campaign
@@ -89,7 +88,7 @@ def new(request: SignedInRequest) -> HttpResponse:
             return redirect("campaign", campaign.slug)
     context = {
         "form": form,
-        "presets": [(preset, form.guidelines_of(preset)) for preset in PRESETS.values()],
+        "presets": [(preset, form.guidelines_of(preset)) for preset in form.offered_presets],
         "examples": form.examples(),
         "grades": form.chosen_preset.settings["scale"],
         "cost": estimate_cost(form),

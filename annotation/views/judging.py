@@ -39,6 +39,11 @@ class PageModules(NamedTuple):
     then: tuple[str, ...]
     """Modules for judging, loaded after the first document is shown."""
 
+    @property
+    def first_of_battles(self) -> tuple[str, ...]:
+        """Return the modules for the first two documents of a campaign of preferences."""
+        return *self.first, "js/judge/battle.js"
+
 
 @functools.cache
 def get_page_modules() -> PageModules:

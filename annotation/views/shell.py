@@ -40,6 +40,7 @@ class Shell(NamedTuple):
     spans: str
     deadline: datetime | None
     further_questions: bool
+    is_preferences: bool
     language: str | None
     zone: str
     guidelines_open: bool
@@ -65,6 +66,7 @@ def render_shell(
             campaign.spans,
             campaign.deadline,
             bool(campaign.further_questions),
+            campaign.is_preferences,
             translation.get_language(),
         ),
         zone=timezone.get_current_timezone_name() if campaign.deadline else "",

@@ -1,4 +1,5 @@
-"""Read battles: which of two systems gave the better answer to a topic.
+"""Read battles: which of two systems gave the better answer to a topic, or which documents are to
+be compared.
 
 A delimited file with a header: `topic`, `system_a`, `system_b` and `winner` (`a`, `b`, `tie` or
 `bad`, or the name of a system), and optionally `shown_left` (`a` or `b`), `annotator`, `tokens_a`,
@@ -28,6 +29,7 @@ from assay.formats.errors import FormatError
 from assay.formats.judgement_cells import ANNOTATOR_NAMES, InvalidCell
 from assay.formats.streams import Source, display_name, is_valid_id
 from assay.number_words import format_count
+from assay.pools.battles import DocumentBattle
 
 A_NAMES = ("system_a", "a", "run_a", "model_a", "left")
 B_NAMES = ("system_b", "b", "run_b", "model_b", "right")
@@ -127,6 +129,40 @@ def _iterate_battles(source: Source, name: str) -> Iterator[Battle]:
             continue
         yield battle
     problems.raise_if_any()
+
+
+def read_document_battles(source: Source, *, name: str | None = None) -> list[DocumentBattle]:
+    """Read pairs of documents to compare: rows `topic a b`, separated by white space, optionally
+    followed by the systems of a and of b. A first row that begins with `topic` is a header. Rows
+    of the same pair with other systems are one battle.
+
+    Raises FormatError for another number of columns, an invalid name, two equal documents, a
+    duplicate row, or no rows."""
+    name = display_name(source, name)
+    problems = FileProblems(name)
+    battles: dict[tuple[str, ...], DocumentBattle] = {}
+    table = DelimitedTable(source, name=name)
+    for row in chain([table.first], table):
+        cells = row.cells if len(row.cells) > 1 else row.cells[0].split()
+        if row is table.first and cells[0].lower() == "topic":
+            continue
+        text, key = " ".join(cells), tuple(cells[:3])
+        if len(cells) not in (3, 5):
+            problems.add(row.line, format_count(len(cells), "column"), "topic a b", text)
+        elif invalid := [cell for cell in cells if not is_valid_id(cell)]:
+            problems.add(row.line, f"{invalid[0]!r} is not an ID", "text without spaces", text)
+        elif cells[1] == cells[2]:
+            problems.add(row.line, f"{cells[1]} against itself", "two different documents", text)
+        else:
+            systems = {(cells[3], cells[4])} if len(cells) == 5 else set()
+            known = battles.get(key, DocumentBattle(cells[0], cells[1], cells[2]))
+            if key in battles and systems <= set(known.systems):
+                problems.add(row.line, "duplicate row", "each pair once per order", text)
+            battles[key] = known._replace(systems=(*known.systems, *systems))
+    problems.raise_if_any()
+    if not battles:
+        raise FormatError.single(name, None, "no pairs", "rows topic a b")
+    return list(battles.values())
 
 
 def _split_row(row: DelimitedRow) -> DelimitedRow:

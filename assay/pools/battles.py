@@ -1,6 +1,7 @@
 """Draw battles: pairs of systems whose answers to a topic are compared side by side.
 
 draw_battles({"1": ["a", "b", "c"]}, rounds=1, repeated=0.1, rng=np.random.default_rng(0))
+pair_documents(battles, {("a", "1"): "d7", ...})      the documents to show, each pair once
 """
 
 from __future__ import annotations
@@ -62,6 +63,46 @@ def draw_battles(
                 )
             )
     return battles
+
+
+class DocumentBattle(NamedTuple):
+    """Two documents of a topic to show side by side. round: from 1. systems: the (system of left,
+    system of right) that the answer compares; empty if unknown."""
+
+    topic: str
+    left: str
+    right: str
+    round: int = 1
+    systems: tuple[tuple[str, str], ...] = ()
+
+
+def pair_documents(
+    battles: Sequence[DrawnBattle], document_of: Mapping[tuple[str, str], str]
+) -> list[DocumentBattle]:
+    """Return the pairs of documents of the battles, in their order.
+
+    document_of: the document with which a system answers a topic, by (system, topic). Battles
+    between the same documents share a pair, whatever their sides, except that a repeated battle is
+    the pair with exchanged sides. Battles of a document against itself have no pair.
+    """
+    systems: dict[tuple[str, str, str], dict[tuple[str, str], None]] = {}
+    first_round: dict[tuple[str, str, str], int] = {}
+    key_of: dict[int, tuple[str, str, str]] = {}
+    for one in battles:
+        left, right = document_of[one.left, one.topic], document_of[one.right, one.topic]
+        if left == right:
+            continue
+        key, exchanged = (one.topic, left, right), (one.topic, right, left)
+        if one.repeat_of:
+            first = key_of[one.repeat_of]
+            key = (first[0], first[2], first[1])
+        elif key not in systems and exchanged in systems:
+            key = exchanged
+        key_of[one.number] = key
+        pair = (one.left, one.right) if key[1] == left else (one.right, one.left)
+        systems.setdefault(key, {})[pair] = None
+        first_round.setdefault(key, one.round)
+    return [DocumentBattle(*key, first_round[key], tuple(named)) for key, named in systems.items()]
 
 
 def _draw_cycle(names: Sequence[str], rng: np.random.Generator) -> list[tuple[str, str]]:

@@ -15,12 +15,14 @@ from typing import Any
 class PoolKind(StrEnum):
     """The kind of a pool, which determines the order of judging. DEPTH: by rank, the best ranks of
     all runs first. ORDERED: in planned batches, most likely relevant pairs first. SAMPLED: pairs
-    sampled from strata, in stages. GIVEN: pairs from a file."""
+    sampled from strata, in stages. GIVEN: pairs from a file.
+    BATTLES: two documents of a topic, compared side by side."""
 
     DEPTH = "depth"
     ORDERED = "ordered"
     SAMPLED = "sampled"
     GIVEN = "given"
+    BATTLES = "battles"
 
 
 class SelectionMethod(StrEnum):
@@ -42,6 +44,7 @@ LEVEL_WORDS = {
     PoolKind.ORDERED: "batch",
     PoolKind.SAMPLED: "stage",
     PoolKind.GIVEN: "priority",
+    PoolKind.BATTLES: "round",
 }
 """Name of one step of priority."""
 MAX_IN_BATCH = 100_000
@@ -58,6 +61,8 @@ def describe_pool(kind: str, *, depth: int | None, source: str = "") -> str:
     """Describe how the pairs were selected in a few words. source: the file with its pairs."""
     if kind == PoolKind.GIVEN:
         return f"pairs from {source}" if source else "pairs from a file"
+    if kind == PoolKind.BATTLES:
+        return f"battles from {source}" if source else "battles of runs"
     deep = "" if depth is None else f"depth {depth}"
     return {
         PoolKind.DEPTH: deep,
@@ -84,7 +89,7 @@ def staged_priority(stage: int) -> int:
 def compute_level(kind: str, priority: int, *, depth: int | None) -> int:
     """Return the rank (batch, stage) of pairs with this priority. For pairs from a file without
     ranks, it is the priority itself."""
-    if kind in STAGED_KINDS:
+    if kind in (*STAGED_KINDS, PoolKind.BATTLES):
         return MAX_STAGE - priority // PRIORITY_STEP
     return priority if depth is None else depth - priority
 

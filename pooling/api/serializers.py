@@ -374,6 +374,7 @@ class EntrySerializer(serializers.ModelSerializer):
         fields = [
             "topic",
             "docno",
+            "other_docno",
             "best_rank",
             "priority",
             "everyone",
@@ -386,7 +387,8 @@ class EntrySerializer(serializers.ModelSerializer):
         read_only_fields = fields
 
     def get_has_text(self, entry: PoolEntry) -> bool:
-        return entry.document_id is not None
+        has_other = not entry.other_docno or entry.other_document_id is not None
+        return entry.document_id is not None and has_other
 
     @extend_schema_field(serializers.ChoiceField(choices=SELECTION_CHOICES, allow_null=True))
     def get_entered(self, entry: PoolEntry) -> str | None:

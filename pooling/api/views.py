@@ -485,7 +485,7 @@ class EntryList(ServiceView):
     filters = (
         ListFilter("topic", "topic__topic_id"),
         ListFilter("docno"),
-        boolean_filter("has_text", Q(document__isnull=False)),
+        boolean_filter("has_text", ~PoolEntry.LACKS_TEXT),
     )
 
     @extend_schema(responses=shapes.EntrySerializer(many=True))

@@ -127,6 +127,19 @@ POOL = (
         "Share of the pool that is sampled at the end of each stage. Additional shares draw further stages.",
     ),
     Key("pairs", "file", "File that lists the pairs of the pool, instead of depth and runs."),
+    Key("rounds", "whole", "Rounds of a pool of battles between the runs.", least=1, most=100),
+    Key(
+        "repeated",
+        "number",
+        "Share of battles shown again with exchanged sides (default: 0.1).",
+        least=0,
+        most=1,
+    ),
+    Key(
+        "battles",
+        "file",
+        "File of a pool of battles: rows `topic a b`, instead of rounds and runs.",
+    ),
 )
-FILE_KEYS = {"topics", "documents", "file", "pairs", "order", "lenient"}
+FILE_KEYS = {"topics", "documents", "file", "pairs", "battles", "order", "lenient"}
 """Keys that describe how something is imported. They are not part of the current state."""

@@ -14,6 +14,7 @@ from assay.formats.qrels import load_qrels, write_qrels
 from assay.formats.runs import read_run, write_run
 from assay.pools.pool_kinds import PoolKind
 from pooling.models import Collection, Pool
+from pooling.selectors.pools import iterate_table
 from pooling.selectors.topics import iterate_topic_lines
 from pooling.services.runs import load_rankings
 
@@ -59,8 +60,11 @@ def describe_collection(collection: Collection) -> dict[str, Any]:
 def describe_pool(pool: Pool) -> dict[str, Any]:
     """Describe a pool. A pool of pairs from a file is described by its name only."""
     settings: dict[str, Any] = {"name": pool.name}
-    if pool.kind == PoolKind.GIVEN:
+    if pool.kind == PoolKind.GIVEN or (pool.kind == PoolKind.BATTLES and pool.source):
         return settings
+    if pool.kind == PoolKind.BATTLES:
+        runs = list(pool.runs.order_by("tag").values_list("tag", flat=True))
+        return settings | {"runs": runs, "seed": pool.seed, **pool.parameters}
     settings |= {
         "depth": pool.depth,
         "runs": list(pool.runs.order_by("tag").values_list("tag", flat=True)),
@@ -83,7 +87,7 @@ def write_files(
     Returns (keys of the collection, keys of the pool) with paths.
     """
     written: dict[str, Any] = {"topics": [], "documents": [], "runs": [], "qrels": []}
-    taken = {"topics.jsonl", "pairs.tsv", "campaign.toml"}
+    taken = {"topics.jsonl", "pairs.tsv", "battles.tsv", "campaign.toml"}
     if collection.topics.exists():
         with write_text_atomically(str(folder / "topics.jsonl")) as out:
             out.writelines(iterate_topic_lines(collection))
@@ -119,6 +123,10 @@ def write_files(
                     else line
                 )
         of_pool["pairs"] = "pairs.tsv"
+    if pool is not None and pool.kind == PoolKind.BATTLES and pool.source:
+        with write_text_atomically(str(folder / "battles.tsv")) as out:
+            out.writelines(iterate_table(pool))
+        of_pool["battles"] = "battles.tsv"
     return written, of_pool
 
 

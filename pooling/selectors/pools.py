@@ -207,14 +207,21 @@ def _shade_step(share: float | None) -> int:
 def get_entries(pool: Pool) -> QuerySet[PoolEntry]:
     """Return the pool's entries, best first, with topic and document."""
     return (
-        pool.entries.select_related("topic", "document")
-        .defer("document__text", "document__fields")
+        pool.entries.select_related("topic", "document", "other_document")
+        .defer(
+            *("document__text", "document__fields"),
+            *("other_document__text", "other_document__fields"),
+        )
         .order_by("position")
     )
 
 
 def iterate_table(pool: Pool) -> Iterator[str]:
-    """Yield the pool's file in pieces of whole lines, as `assay.formats.pool.write_pool` writes it."""
+    """Yield the pool's file in pieces of whole lines, as `assay.formats.pool.write_pool` writes it,
+    or as `assay.formats.battles.read_document_battles` reads it."""
+    if pool.kind == PoolKind.BATTLES:
+        yield from _iterate_battle_lines(pool)
+        return
     piece = [HEADER_LINE]
     rows = pool.entries.order_by("position", "pk").values_list(
         "topic__topic_id", "docno", "best_rank", "priority", "contributions"
@@ -227,6 +234,16 @@ def iterate_table(pool: Pool) -> Iterator[str]:
             yield "".join(piece)
             piece = []
     yield "".join(piece)
+
+
+def _iterate_battle_lines(pool: Pool) -> Iterator[str]:
+    rows = pool.entries.order_by("position", "pk").values_list(
+        "topic__topic_id", "docno", "other_docno", "systems"
+    )
+    yield "topic\ta\tb\tsystem_a\tsystem_b\n"
+    for *pair, systems in rows.iterator(chunk_size=2000):
+        for named in systems or [[]]:
+            yield "\t".join([*pair, *named]) + "\n"
 
 
 def count_unsampled_by_rank(pool: Pool | None) -> dict[int, int]:

@@ -20,6 +20,7 @@ from django.core.files.base import File
 from django.db import connection
 from django.utils.translation import gettext as _
 
+from assay.formats.battles import read_document_battles
 from assay.formats.ir_metadata import find_metadata
 from assay.formats.pool import read_pool, sort_pool
 from assay.formats.qrels import load_qrels, read_qrels, write_qrels
@@ -35,6 +36,7 @@ from pooling.platform import jobs
 from pooling.platform.jobs import Refused
 from pooling.selectors.collection_description import describe_collection, describe_pool
 from pooling.services import collections, pool_pairs, pools, sampling, topics, uploads
+from pooling.services.battle_pools import create_battle_pool, list_battles
 from pooling.services.making import make_parameters
 from pooling.services.renaming import rename_pool
 from pooling.services.runs import describe_run, get_runs_by_tag, load_rankings
@@ -354,32 +356,57 @@ def _propose_removals(collection: Collection, level: str) -> dict[str, str]:
 
 OF_BATCHES, OF_SAMPLES = ("goal", "batch", "audit"), ("strata", "stages", "llm_judge")
 STRATA_FIXED_REASON = "its strata are already sampled"
+BATTLES_FIXED_REASON = "its battles are already drawn"
 FIXED_REASONS = {
     "seed": "the order of its pairs is already drawn",
     "strata": STRATA_FIXED_REASON,
     "llm_judge": STRATA_FIXED_REASON,
+    "rounds": BATTLES_FIXED_REASON,
+    "repeated": BATTLES_FIXED_REASON,
 } | dict.fromkeys(OF_BATCHES, "its batches are already planned")
 """Keys of a pool that cannot change after its creation -> reason."""
+
+
+def _describe_new_pool(said: Mapping[str, Any]) -> str:
+    for name in ("pairs", "battles"):
+        if name in said:
+            return f" from {said[name]}"
+    if "rounds" in said:
+        return f", battles in {format_count(said['rounds'], 'round')}"
+    return f", depth {said.get('depth')}"
 
 
 def _plan_pool(plan: CollectionPlan) -> None:
     said, pool = plan.of_pool, plan.pool
     path = plan.file(said["pairs"], ("pool", "pairs")) if "pairs" in said else None
+    battles = plan.file(said["battles"], ("pool", "battles")) if "battles" in said else None
     if pool is None:
         plan.change(
             "pool",
             "name",
             None,
             said["name"],
-            f"pool: create {said['name']}"
-            + (f" from {said['pairs']}" if path else f", depth {said.get('depth')}"),
+            f"pool: create {said['name']}" + _describe_new_pool(said),
         )
-        if "pairs" not in said and "depth" not in said:
+        if not {"pairs", "depth", "rounds", "battles"} & set(said):
             plan.refuse(
-                ("pool",), f"there is no pool {said['name']}", "depth or pairs, to create it"
+                ("pool",),
+                f"there is no pool {said['name']}",
+                "depth, pairs, rounds or battles, to create it",
             )
         if path is not None:
             read_pool(path, name=said["pairs"])
+        if battles is not None:
+            read_document_battles(battles, name=said["battles"])
+        return
+    if battles is not None:
+        given = {one[:3] for one in read_document_battles(battles, name=said["battles"])}
+        if given != {one[:3] for one in list_battles(pool)}:
+            plan.refuse(
+                ("pool", "battles"),
+                f"{said['battles']} does not contain the battles of {pool.name}",
+                "the same battles, or another name for a new pool",
+            )
         return
     if path is not None:
         if pool_pairs.digest_pool(sort_pool(read_pool(path, name=said["pairs"]))) != pool.digest:
@@ -540,6 +567,22 @@ def _apply_decisions(plan: CollectionPlan, collection: Collection, user: Any) ->
         topics.decide_all_topics(collection, decision="remove", user=user)
 
 
+def _create_battle_pool(plan: CollectionPlan, collection: Collection, user: Any) -> None:
+    said = plan.of_pool
+    given = {name: said[name] for name in ("rounds", "repeated", "seed") if name in said}
+    if "battles" in said:
+        path = os.path.join(plan.folder or "", said["battles"])
+        given = {
+            "battles": read_document_battles(path, name=said["battles"]),
+            "source": said["battles"],
+        }
+    elif "runs" in said:
+        given["runs"] = get_runs_by_tag(collection, said["runs"])
+    else:
+        given["runs"] = list(collection.runs.all())
+    create_battle_pool(collection, name=said["name"], user=user, **given)
+
+
 def _create_pool(plan: CollectionPlan, collection: Collection, user: Any) -> Pool:
     said, pool = plan.of_pool, plan.pool
     if pool is None and "pairs" in said:
@@ -551,6 +594,8 @@ def _create_pool(plan: CollectionPlan, collection: Collection, user: Any) -> Poo
             ),
             user,
         )
+    elif pool is None and ("battles" in said or "rounds" in said):
+        _create_battle_pool(plan, collection, user)
     elif pool is None:
         kind = (
             PoolKind.ORDERED

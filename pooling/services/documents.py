@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from assay.column_types import RunColumns
 from assay.formats.documents import DocumentRecord, read_documents
 from assay.number_words import format_count, format_part
+from assay.pools.pool_kinds import PoolKind
 from assay.word_count import count_words
 from pooling.models import Collection, Document, DocumentFile, Pool, PoolEntry, Upload
 from pooling.platform import jobs
@@ -335,14 +336,19 @@ def find_stored_docnos(collection: Collection, docnos: set[str]) -> set[str]:
 
 def link_documents(work: ClaimedJob, pool: Pool) -> None:
     """Link the pool's entries to the stored texts."""
-    text = Document.objects.filter(collection=pool.collection_id, docno=OuterRef("docno")).values(
-        "pk"
-    )[:1]
-    waiting = list(pool.entries.filter(document=None).order_by("pk").values_list("pk", flat=True))
+    stored = Document.objects.filter(collection=pool.collection_id)
+    texts = {
+        "document": Subquery(stored.filter(docno=OuterRef("docno")).values("pk")[:1]),
+        "other_document": Subquery(stored.filter(docno=OuterRef("other_docno")).values("pk")[:1]),
+    }
+    if pool.kind != PoolKind.BATTLES:
+        del texts["other_document"]
+    lacking = pool.entries.filter(PoolEntry.LACKS_TEXT)
+    waiting = list(lacking.order_by("pk").values_list("pk", flat=True))
     work.progress(0, total=len(waiting), message="linking texts", now=True)
     work.in_batches(
         waiting,
-        lambda some: PoolEntry.objects.filter(pk__in=some).update(document=Subquery(text)),
+        lambda some: PoolEntry.objects.filter(pk__in=some).update(**texts),
         counted=True,
     )
 

@@ -195,7 +195,7 @@ def _undo_extension(work: ClaimedJob, pool: Pool, extension: Job) -> dict[str, i
                 unpooled_strata.undo_late_strata(pool, was)
             pool.runs.set(runs)
             Pool.objects.filter(pk=pool.pk).update(
-                **described, missing_documents=pool.entries.filter(document=None).count()
+                **described, missing_documents=pool.entries.filter(PoolEntry.LACKS_TEXT).count()
             )
             pool_pairs.update_entries(changes)
             marked = {**extension.parameters, "taken_back": work.job.pk, "taken_back_facts": facts}

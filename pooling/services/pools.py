@@ -135,6 +135,11 @@ def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tu
     new = [run for run in runs if run.pk not in run_rows]
     if pool.built_at is None:
         raise Refused(_("%(pool)s is not built yet.") % {"pool": pool.name})
+    if pool.kind == PoolKind.BATTLES:
+        raise Refused(
+            _("%(pool)s is a pool of battles, which can't be extended. Create another pool.")
+            % {"pool": pool.name}
+        )
     if pool.kind == PoolKind.SAMPLED and deeper != least:
         says = _(
             "%(pool)s is %(words)s, so its depth can't change. Draw another stage, or add unpooled "
@@ -261,7 +266,7 @@ def extend_pool(work: ClaimedJob) -> dict[str, Any]:
     with work.writing():
         insert_rows(entries)
         pool.runs.add(*new)
-        missing = pool.entries.filter(document=None).count()
+        missing = pool.entries.filter(PoolEntry.LACKS_TEXT).count()
         Pool.objects.filter(pk=pool.pk).update(**described, missing_documents=missing)
         update_entries(changes)
         if grown is not None:
@@ -281,7 +286,7 @@ def fetch_documents(work: ClaimedJob) -> dict[str, Any]:
     """Search the texts of a pool's pairs in the document files. Returns the report: facts."""
     pool = get_job_pool(work)
     stored = store_pool_texts(work, pool)
-    missing = pool.entries.filter(document=None).count()
+    missing = pool.entries.filter(PoolEntry.LACKS_TEXT).count()
     with work.completion_transaction() as report:
         Pool.objects.filter(pk=pool.pk).update(missing_documents=missing)
         report.update(
@@ -293,7 +298,8 @@ def fetch_documents(work: ClaimedJob) -> dict[str, Any]:
 def store_pool_texts(work: ClaimedJob, pool: Pool) -> int:
     """Store and link the texts that the pool's pairs lack, and notify campaigns. Returns the number
     of texts stored."""
-    docnos = set(pool.entries.filter(document=None).values_list("docno", flat=True))
+    lacking = pool.entries.filter(PoolEntry.LACKS_TEXT).values_list("docno", "other_docno")
+    docnos = {docno for both in lacking for docno in both if docno}
     stored = store_documents(work, pool.collection, docnos)
     link_documents(work, pool)
     for serve in hooks.on_texts:
@@ -376,7 +382,7 @@ def _finish_pool(
     **changes: Any,
 ) -> dict[str, Any]:
     stored = store_pool_texts(work, pool)
-    missing = pool.entries.filter(document=None).count()
+    missing = pool.entries.filter(PoolEntry.LACKS_TEXT).count()
     if missing:
         warnings.append(
             f"{format_part(missing, len(pairs), 'pair', 'has', 'have')} no text; upload their documents to add the texts"

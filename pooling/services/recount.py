@@ -91,7 +91,7 @@ def _check_pool(pool: Pool) -> list[WrongFigure]:
     coverage. If its file named missing runs, the digest is that of the file."""
     so: dict[str, Any] = {
         "n_pairs": pool.entries.count(),
-        "missing_documents": pool.entries.filter(document=None).count(),
+        "missing_documents": pool.entries.filter(PoolEntry.LACKS_TEXT).count(),
     }
     pairs = load_stored_pairs(pool)[0] if pool.digest else None
     if pairs is not None and set(pool.coverage.get("contributed", {})) <= set(pairs.tags):

@@ -17,7 +17,7 @@ from assay.formats.sets import format_settings
 from assay.pools.pool_kinds import PoolKind
 from pooling import permissions, tasks
 from pooling.forms import CostForm, ExtendForm, PoolForm, StageForm
-from pooling.models import Collection, Pool
+from pooling.models import Collection, Pool, PoolEntry
 from pooling.platform.jobs import Refused
 from pooling.platform.listing import ListPage, RowFilter
 from pooling.platform.page_files import render_page
@@ -51,7 +51,7 @@ def pools_page(request: HttpRequest, collection: Collection) -> ListPage:
 
 def pairs_page(request: HttpRequest, pool: Pool) -> ListPage:
     """List the pairs of a pool, best first."""
-    which = {"missing": Q(document=None), "everyone": Q(everyone=True), "waits": Q(stage=None)}
+    which = {"missing": PoolEntry.LACKS_TEXT, "everyone": Q(everyone=True), "waits": Q(stage=None)}
     words = [("missing", _("without text"))]
     if pool.source:
         words.append(("everyone", _("calibration")))
@@ -194,6 +194,7 @@ def pool(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
         "collection": collection,
         "tab": "pools",
         "pool": pool,
+        "is_battles": pool.kind == PoolKind.BATTLES,
         "runs": pool.runs.all(),
         "job": work.job if work else None,
         "work": work,

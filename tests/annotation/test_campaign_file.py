@@ -892,3 +892,41 @@ def test_defaults_of_a_file_and_of_the_page_are_the_same():
     defaults = {key.name: key.default for key in PANEL_KEYS if key.name in PANEL_DEFAULTS}
     assert defaults == {name: getattr(panel, name) for name in defaults}
     assert {key.name for key in PANEL_KEYS} == set(PanelForm.Meta.fields) - {"secret"}
+
+
+@pytest.mark.parametrize(
+    "source", ["rounds = 1\nrepeated = 0.5\nseed = 7", 'battles = "pairs.tsv"']
+)
+def test_a_campaign_of_preferences_comes_out_as_it_went_in(folder, tmp_path, source, capsys):
+    (folder / "pairs.tsv").write_text("051 a b\n9 a c\n", encoding="utf-8")
+    text = CAMPAIGN.replace("depth = 2\nseed = 7", source).replace(
+        'name = "Autumn"\n', 'name = "Autumn"\ntask = "preferences"\n'
+    )
+    text = re.sub(r"scale = \[.*?\n\]\nmin_relevant = 1\n", "", text, flags=re.DOTALL)
+    text = text.replace('gold_file = "gold.tsv"\n', "")
+    applied(folder, text)
+    campaign = Campaign.objects.get(slug="autumn")
+    assert campaign.is_preferences
+    assert campaign.pool.kind == "battles"
+    assert campaign.scale[0]["name"] == "Left is better"
+    pairs = set(
+        campaign.pairs.values_list("entry__topic__topic_id", "entry__docno", "entry__other_docno")
+    )
+    assert applied(folder) == []
+    first = called("export", "autumn", "--files", "--output", str(tmp_path / "out"))["document"]
+    assert first["campaign"]["task"] == "preferences"
+    Campaign.objects.all().delete()
+    Collection.objects.get().pools.all().delete()
+    Collection.objects.all().delete()
+    called("apply", str(tmp_path / "out" / "campaign.toml"), "--yes")
+    again = Campaign.objects.get(slug="autumn").pairs
+    assert pairs == set(
+        again.values_list("entry__topic__topic_id", "entry__docno", "entry__other_docno")
+    )
+    out = tmp_path / "again"
+    assert called("export", "autumn", "--files", "--output", str(out))["document"] == first
+    grades = (out / "campaign.toml").read_text().replace('task = "preferences"', 'task = "grades"')
+    (out / "campaign.toml").write_text(grades)
+    with pytest.raises(SystemExit):
+        call_command("campaign", "apply", str(out / "campaign.toml"), "--yes")
+    assert "task cannot be changed: its pairs and answers depend on it" in capsys.readouterr().err

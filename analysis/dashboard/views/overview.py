@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
@@ -41,6 +42,8 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
     campaign = get_managed_campaign(request, slug)
     if campaign.state == Campaign.State.DRAFT:
         return _render_setup(request, campaign)
+    if campaign.is_preferences:
+        return redirect("campaign-battles", slug)
     live = get_snapshot(campaign)
     if campaign.state != Campaign.State.CLOSED and not len(live.rows):
         return _render_waiting(request, campaign, live)

@@ -45,9 +45,9 @@ from assay.formats.qrels import write_qrels
 FORMAT, VERSION = "assay campaign archive", 2
 """Format name and version in campaign.json. A new name would make releases unreadable for older
 installations."""
-SHARED_SETTINGS = SETTINGS - {"completion_code", "completion_url", "thanks_text"}
+SHARED_SETTINGS = SETTINGS - {"completion_code", "completion_url", "thanks_text", "task"}
 """Campaign settings in a release. Settings that concern only this campaign's annotators are left
-out."""
+out. The task of a released campaign is always grades."""
 CHECKSUMS_FILE, CROISSANT = "SHA256SUMS", "croissant.json"
 ANSWERS = "answers.tsv"
 ANSWER_COLUMNS = ("topic", "document", "annotator", "revision", "question", "answer")

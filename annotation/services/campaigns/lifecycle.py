@@ -20,6 +20,7 @@ from annotation.core.campaign_questions import (
     find_question_problems,
     read_questions,
 )
+from annotation.core.preferences import PREFERENCE_SCALE, TIE, Task
 from annotation.core.presets import FIRA_GRADES
 from annotation.core.publication import Publication
 from annotation.models import Campaign, GuidelineVersion, Lease, Membership
@@ -91,6 +92,7 @@ SETTINGS = {
     "gold_rule",
     "publication",
     "further_questions",
+    "task",
 }
 SUGGESTED_SETTINGS = {
     "target_per_annotator",
@@ -234,6 +236,8 @@ def _assign_settings(campaign: Campaign, settings: dict[str, Any]) -> None:
         raise TypeError(f"unknown settings of a campaign: {', '.join(sorted(unknown))}")
     for name, value in settings.items():
         setattr(campaign, name, value)
+    if settings.get("task") == Task.PREFERENCES:
+        campaign.scale, campaign.min_relevant = PREFERENCE_SCALE, TIE
 
 
 def _check_settings(campaign: Campaign) -> None:
@@ -268,14 +272,35 @@ def _check_settings(campaign: Campaign) -> None:
         f"{'.'.join(map(str, path))}: {problem}, expected {expected}."
         for path, problem, expected in problems
     ]
+    if campaign.is_preferences:
+        mistakes += _find_preference_problems(campaign)
     problems = find_question_problems(campaign.further_questions, primary=campaign.grades)
     mistakes += [f"{problem}, expected {expected}." for _path, problem, expected in problems]
     if mistakes:
         raise CampaignError(" ".join(mistakes))
 
 
+def _find_preference_problems(campaign: Campaign) -> list[str]:
+    """Return the settings of a campaign of preferences that apply to grades only."""
+    unavailable = {
+        _("further questions"): bool(campaign.further_questions),
+        _("marked passages"): campaign.spans != Campaign.Spans.OFF,
+        _("text rotation"): campaign.rotate_text,
+        _("near-duplicates"): campaign.show_near_duplicates,
+        _("a qualification test"): campaign.qualification_pass > 0,
+        _("a scale of its own"): campaign.scale != PREFERENCE_SCALE,
+    }
+    return [
+        _("A campaign of preferences can't have %(setting)s.") % {"setting": name}
+        for name, is_set in unavailable.items()
+        if is_set
+    ]
+
+
 def _check_against_judgements(campaign: Campaign, before: dict[str, Any]) -> None:
     changed = {name for name, value in before.items() if value != getattr(campaign, name)}
+    if "task" in changed:
+        raise CampaignError(_("The task of a campaign can't be changed. Create another campaign."))
     if "further_questions" in changed:
         _check_changed_questions(campaign, read_questions(before["further_questions"]))
     if not changed & (FIXED_BY_JUDGEMENTS | {"scale"}):

@@ -25,7 +25,8 @@ MISSING_PAIRS = """INSERT INTO annotation_pair
    without_text, gold_explanation, adjudicated_reason, beyond_depth)
   SELECT %(campaign)s, e.id, e.topic_id, CASE WHEN e.everyone THEN 'everyone' ELSE 'normal' END, e.priority, e.position,
    CASE WHEN e.priority < %(least)s AND NOT e.everyone THEN 0 ELSE %(n)s END, 0, 0,
-   CASE WHEN e.priority < %(least)s AND NOT e.everyone THEN 0 ELSE %(n)s END, %(no)s, %(no)s, e.document_id IS NULL, '', '', e.priority < %(least)s
+   CASE WHEN e.priority < %(least)s AND NOT e.everyone THEN 0 ELSE %(n)s END, %(no)s, %(no)s,
+   e.document_id IS NULL OR (e.other_docno <> '' AND e.other_document_id IS NULL), '', '', e.priority < %(least)s
   FROM pooling_poolentry e JOIN pooling_topic t ON t.id = e.topic_id
   WHERE e.pool_id = %(pool)s AND e.id BETWEEN %(first)s AND %(last)s AND t.removed_reason = ''
     AND (e.stage IS NOT NULL OR NOT %(staged)s)
@@ -63,6 +64,12 @@ def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> in
     """
     if pool.collection_id != campaign.collection_id:
         raise CampaignError(_("The pool belongs to another collection."))
+    if campaign.is_preferences != (pool.kind == PoolKind.BATTLES):
+        raise CampaignError(
+            _("A campaign of preferences needs a pool of battles.")
+            if campaign.is_preferences
+            else _("A pool of battles needs a campaign of preferences.")
+        )
     other = (
         Campaign.objects.filter(pool=pool).exclude(pk=campaign.pk).first()
         if pool.kind == PoolKind.ORDERED
@@ -123,9 +130,11 @@ def release_pairs_with_text(campaign: Campaign) -> int:
     """Release pairs that were held back because their text was missing and is now available.
     Returns their number. It is safe while annotators judge."""
     served = 0
-    waiting = Pair.objects.filter(
-        campaign=campaign, without_text=True, entry__document__isnull=False
-    ).order_by("pk")
+    waiting = (
+        Pair.objects.filter(campaign=campaign, without_text=True, entry__document__isnull=False)
+        .exclude(~Q(entry__other_docno=""), entry__other_document=None)
+        .order_by("pk")
+    )
     while ids := list(waiting.values_list("pk", flat=True)[: slots.BATCH]):
         yield_to_writers(served)
 
@@ -312,6 +321,8 @@ def set_pair_kind(
             % {"values": ", ".join(Pair.Kind.values), "kind": kind[:20]}
         )
     known = kind in (Pair.Kind.GOLD, Pair.Kind.QUALIFICATION)
+    if known and campaign.is_preferences:
+        raise CampaignError(_("Battles have no known answer, so they can't be control pairs."))
     if known and gold_grade not in campaign.grades.values:
         raise CampaignError(_("The known grade must be on the scale."))
 

@@ -36,6 +36,7 @@ from annotation.core import timing
 from annotation.core.audit_actions import AuditAction
 from annotation.core.campaign_questions import find_answer_problem
 from annotation.core.document_display import merge_spans
+from annotation.core.preferences import is_swapped, mirror_answer
 from annotation.models import AuditEvent, Campaign, Judgement, Lease, Membership, Pair, Skip
 from annotation.selectors import qualification as known_pairs
 from annotation.selectors.judging import count_judged_today
@@ -303,6 +304,8 @@ def _accept_answer(
         moment,
     )
     _fill_judgement(judgement, answer, spans, times)
+    if campaign.is_preferences:
+        _store_by_document(judgement)
     pair.counted += fills and status == Judgement.Status.COUNTED
     if status == Judgement.Status.CANNOT:
         # This answer is not stored yet, so the count in the database lacks it.
@@ -629,6 +632,14 @@ def _fill_judgement(
     ) = times
     judgement.guideline_version = answer.guideline_version
     judgement.device = answer.device
+
+
+def _store_by_document(judgement: Judgement) -> None:
+    """Convert a preference from the sides that the annotator saw to the pair's documents."""
+    swapped = is_swapped(seed=judgement.membership.seed, topic=judgement.pair.topic_row)
+    judgement.presentation = {"left": "b" if swapped else "a"}
+    if swapped:
+        judgement.grade = mirror_answer(judgement.grade)
 
 
 def _progress_after(

@@ -67,9 +67,15 @@ class JudgeOptions:
     related: str = ""
 
 
+def _refuse_preferences(campaign: Campaign) -> None:
+    if campaign.is_preferences:
+        raise CampaignError(_("LLM judges need a campaign of grades."))
+
+
 def create_judge(campaign: Campaign, wanted: JudgeOptions, *, actor: User | None) -> LlmJudge:
     """Create an LLM judge with the campaign's current scale and guidelines. Raises
     CampaignError."""
+    _refuse_preferences(campaign)
     known: dict[str, str] = settings.LLM_ENDPOINTS
     if wanted.endpoint not in known:
         raise CampaignError(
@@ -157,6 +163,7 @@ def create_judge_from_file(
 ) -> LlmJudge:
     """Create an LLM judge with all labels of a file. Raises CampaignError if a label is invalid.
     Labels for pairs outside the pool are ignored."""
+    _refuse_preferences(campaign)
     rows: dict[tuple[int, str], FileLabel] = {}
     values = set(campaign.grades.values)
     pairs = selectors.PoolPairFinder(campaign)

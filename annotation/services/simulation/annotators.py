@@ -77,7 +77,11 @@ class KnownGrades:
             for question in campaign.questions_after_grade
         ]
 
-    def of(self, topic: str, docno: str) -> int:
+    def of(self, topic: str, docno: str, other: str = "") -> int:
+        """Return the grade of a document, or the preference between two, of which `docno` is on the
+        left."""
+        if other:
+            return core.prefer(self.grades.get((topic, docno)), self.grades.get((topic, other)))
         return core.map_to_scale(self.grades.get((topic, docno)), self.values)
 
 
@@ -140,14 +144,15 @@ def simulate_judgement(
     docno: str,
     text: str,
     *,
+    other: str = "",
     reliability: float,
     seconds: float,
 ) -> submission.Answer:
-    """Simulate the annotator's answers to all questions about a pair. seconds: median active time
-    of a judgement."""
+    """Simulate the annotator's answers to all questions about a pair. other: right document of a
+    battle, whose left one is `docno`. seconds: median active time of a judgement."""
     behaviour = core.simulate_answer(
         annotator.kind,
-        truth.of(topic, docno),
+        truth.of(topic, docno, other),
         truth.values,
         reliability=reliability,
         seconds=seconds,

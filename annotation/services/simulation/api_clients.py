@@ -183,6 +183,7 @@ class _SharedState:
             pair["topic"]["id"],
             pair["document"]["id"],
             pair["document"]["text"],
+            other=pair.get("other", {}).get("id", ""),
             reliability=self.reliability,
             seconds=self.seconds,
         )

@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.db.models import F, Max, Min, Sum
 from django.utils import timezone
 
+from annotation.core.preferences import is_swapped
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from annotation.selectors.pairs import get_kept_pairs
 from annotation.services.judging import scheduling, submission
@@ -168,14 +169,20 @@ class _Agenda:
         annotator.n_judged += 1
 
     def answer(self, annotator: SimulatedAnnotator, lease: Lease) -> submission.Answer:
-        columns = "entry__topic__topic_id", "entry__docno", "entry__document__text"
-        topic, docno, text = Pair.objects.values_list(*columns).get(pk=lease.pair_id)
+        columns = (
+            *("topic_row", "entry__topic__topic_id", "entry__docno", "entry__other_docno"),
+            "entry__document__text",
+        )
+        row, topic, docno, other, text = Pair.objects.values_list(*columns).get(pk=lease.pair_id)
+        if other and is_swapped(seed=annotator.membership.seed, topic=row):
+            docno, other = other, docno
         return simulate_judgement(
             annotator,
             self.truth,
             topic,
             docno,
             text or "",
+            other=other,
             reliability=self.reliability,
             seconds=self.seconds,
         )

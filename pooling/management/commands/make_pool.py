@@ -18,7 +18,9 @@ from pooling.management.import_commands import (
     get_user,
     run_job_here,
 )
+from pooling.models import Collection
 from pooling.platform.jobs import Refused
+from pooling.services.battle_pools import DEFAULT_REPEATED, create_battle_pool
 from pooling.services.making import make_parameters
 from pooling.services.pool_preview import request_preview
 from pooling.services.pools import request_pool
@@ -98,6 +100,22 @@ class Command(BaseCommand):
             help="frozen LLM judge whose grades form the strata, with --strata llm",
         )
         parser.add_argument(
+            "--battle-rounds",
+            type=parse_positive,
+            default=0,
+            metavar="N",
+            help="rounds of battles between the first documents of the runs, instead of a pool by "
+            "depth",
+        )
+        parser.add_argument(
+            "--repeated",
+            type=parse_fraction,
+            default=DEFAULT_REPEATED,
+            metavar="N",
+            help="share of battles shown again with exchanged sides, with --battle-rounds "
+            f"(default: {DEFAULT_REPEATED:g})",
+        )
+        parser.add_argument(
             "--preview",
             action="store_true",
             help="show the planned pool and what half of it could answer, without creating it",
@@ -118,6 +136,8 @@ class Command(BaseCommand):
         llm_judge: str,
         batch: int,
         audit: float,
+        battle_rounds: int,
+        repeated: float,
         preview: bool,
         user: str | None,
         **_: Any,
@@ -130,6 +150,17 @@ class Command(BaseCommand):
                 or "none yet"
             )
             raise ImportFailed(f"no run has the tag {', '.join(absent)}; existing tags: {tags}")
+        if battle_rounds:
+            self._make_battles(
+                target,
+                runs=chosen,
+                rounds=battle_rounds,
+                repeated=repeated,
+                seed=seed,
+                name=name or "Battles",
+                user=get_user(user),
+            )
+            return
         try:
             if ordered and sample_shares:
                 raise ImportFailed(
@@ -174,3 +205,11 @@ class Command(BaseCommand):
         self.stdout.write(
             "\n".join([*format_report(done), *stages, *done.report.get("half_way", [])])
         )
+
+    def _make_battles(self, target: Collection, **given: Any) -> None:
+        try:
+            pool = create_battle_pool(target, **given)
+        except Refused as error:
+            raise ImportFailed(str(error)) from None
+        battles = format_count(pool.n_pairs, "battle")
+        self.stdout.write(f"{pool.name}: {battles}, {pool.missing_documents:,} without text")

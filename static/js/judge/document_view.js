@@ -152,6 +152,15 @@ export class DocumentView {
     return box;
   }
 
+  get title() {
+    return this.heading.textContent;
+  }
+
+  /** Whether nothing of a very long text waits to be painted. */
+  get isWhole() {
+    return !this.later.length;
+  }
+
   /** Whether the truncated part has been shown. */
   get showsAll() {
     return Boolean(this.rest && !this.cutBox);

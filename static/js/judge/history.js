@@ -224,7 +224,10 @@ export class History {
 
   #row(item) {
     const { judgement: id } = item;
-    const title = item.document.title || item.document.id;
+    const title = [item.document, item.other]
+      .filter(Boolean)
+      .map((one) => one.title || one.id)
+      .join(" / ");
     const place = this.scale.findIndex((grade) => grade.value === item.grade);
     const status = item.practice
       ? [

@@ -97,6 +97,7 @@ export class Judging {
     this.head.part = setup.part ?? Infinity;
     this.open.views.isMarkdown = setup.campaign.text_format === "markdown";
     if (setup.campaign.spans !== "off") await this.open.markPassages();
+    if (setup.campaign.task === "preferences") await part("battle");
     if (setup.messages.length)
       this.#notify((notices) =>
         notices.messages(setup.messages, {

@@ -2,6 +2,7 @@
 // after the first document, so that they are available if the network fails.
 
 const PARTS = {
+  battle: () => import("./battle.js"),
   dialogs: () => import("./dialogs.js"),
   extras: () => import("./extras.js"),
   highlight: () => import("./highlight.js"),
@@ -43,7 +44,7 @@ export const here = {}; // loaded parts by name
 
 /**
  * Returns a part by name, immediately if it is loaded. The styles of all parts are loaded with the
- * first one. The typesetting part has its own, because the first document may need it.
+ * first one. The parts that the first document may need have their own.
  */
 export function part(name) {
   return (asked[name] ??= fetched(name));
@@ -51,7 +52,8 @@ export function part(name) {
 
 /** Repeats a request until the server responds. */
 async function fetched(name) {
-  if (name !== "typeset")
+  const hasStyles = name === "typeset" || name === "battle";
+  if (!hasStyles)
     styles ??= Promise.all(
       document.getElementById("judge").dataset.styles.split(" ").map(style),
     );
@@ -59,7 +61,7 @@ async function fetched(name) {
     try {
       const [found] = await Promise.all([
         PARTS[name](),
-        name === "typeset" ? null : styles,
+        hasStyles ? null : styles,
       ]);
       return (here[name] = found);
     } catch {
@@ -72,7 +74,8 @@ async function fetched(name) {
 export function fetchAhead(then) {
   setTimeout(async () => {
     await part("highlight");
-    await Promise.all([then(), ...Object.keys(PARTS).map(part)]);
+    const parts = Object.keys(PARTS).filter((name) => name !== "battle");
+    await Promise.all([then(), ...parts.map(part)]);
     document.documentElement.dataset.complete = "yes";
   }, WAIT_MS);
 }

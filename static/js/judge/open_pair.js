@@ -124,7 +124,7 @@ export class OpenPair extends EventTarget {
       this.paintedAt = this.shownAt = now;
       if (pressedAt)
         performance.measure("assay:next", { start: pressedAt, end: now });
-      if (view.later.length)
+      if (!view.isWhole)
         view.complete().then((grown) => grown && this.repaintTerms());
       this.dispatchEvent(new Event("painted"));
     });
@@ -194,7 +194,7 @@ export class OpenPair extends EventTarget {
   }
 
   get title() {
-    return this.view?.heading.textContent ?? "";
+    return this.view?.title ?? "";
   }
   focus() {
     this.view?.heading.focus({ preventScroll: true });

@@ -27,14 +27,17 @@ export class Steps {
 
   /** setup: {scale, further_questions, campaign: {spans, spans_from}}. */
   begin({ scale, further_questions: further = [], campaign = {} }) {
-    const { spans, spans_from: from } = campaign;
+    const { spans, spans_from: from, task } = campaign;
     const spansFrom = spans === "required" ? from : undefined; // lowest grade that requires a passage
     Object.assign(this, { further, spansFrom });
     this.primary = {
       key: PRIMARY,
       title: t("Relevance"),
       prompt: t("How relevant is this document to the query?"),
-      scale,
+      scale:
+        task === "preferences"
+          ? scale.map((one) => ({ ...one, isApart: true }))
+          : scale,
     };
     this.#draw();
   }

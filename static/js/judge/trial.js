@@ -105,12 +105,15 @@ export class TrialApi extends Api {
   #shown({ pair }) {
     const versions = this.#of(pair),
       newest = versions.at(-1);
-    const { topic, document } = this.pairs.find((one) => one.pair === pair);
+    const { topic, document, other } = this.pairs.find(
+      (one) => one.pair === pair,
+    );
     return {
       ...newest,
       judgement: newest.id,
       topic: { id: topic.id, text: topic.text },
       document: { id: document.id, title: document.title },
+      ...(other && { other: { id: other.id, title: other.title } }),
       may_revise: !newest.practice,
       revisions: versions,
     };

@@ -7,19 +7,28 @@ const WARM = 3;
 
 export class Views {
   constructor({
-    build = (pair) => new DocumentView(pair, this.isMarkdown),
+    build = (pair) =>
+      new (pair.other ? this.BattleView : DocumentView)(pair, this.isMarkdown),
   } = {}) {
     this.build = build;
     this.built = new Map(); // by pair
   }
 
-  /** Resolves when the typesetting part is loaded, if a document in the queue needs it. */
+  /** The class of views of two documents. Its part is loaded. */
+  get BattleView() {
+    return (this.battleView ??= here.battle.battleView(DocumentView));
+  }
+
+  /** Resolves when the parts are loaded that show two documents or typeset text, if needed. */
   async prepare(queue) {
+    if (queue.some(({ other }) => other)) await part("battle");
     if (
       !here.typeset &&
       (this.isMarkdown ||
-        queue.some(({ document: { text, title } }) =>
-          /&[#\w]+;|\\[([]|\$\S/.test(title + text),
+        queue.some(({ document: { text, title }, other }) =>
+          /&[#\w]+;|\\[([]|\$\S/.test(
+            title + text + (other ? other.title + other.text : ""),
+          ),
         ))
     ) {
       await part("typeset");

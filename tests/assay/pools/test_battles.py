@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import assay
-from assay.pools.battles import DrawnBattle, draw_battles
+from assay.pools.battles import DocumentBattle, DrawnBattle, draw_battles, pair_documents
 from tests.analysis.commands.called import answer, refused
 
 SYSTEMS = {"1": ["a", "b", "c", "d", "e"], "2": ["a", "b", "c"], "3": ["b", "e"], "4": ["c"]}
@@ -136,3 +136,23 @@ def test_one_system_gives_no_battles(tmp_path: Path) -> None:
     assert "duplicate answer of a to topic 1, expected one per topic" in refused(
         "draw_battles", path, again
     )
+
+
+def test_battles_between_the_same_documents_share_a_pair_and_repeats_exchange_it() -> None:
+    """By hand: systems a and c answer with d1, b and d with d2, e with d3. The third battle is the
+    first pair seen from the other side, the fourth repeats it, and the fifth has one document."""
+    document_of = {("a", "1"): "d1", ("b", "1"): "d2", ("c", "1"): "d1"}
+    document_of |= {("d", "1"): "d2", ("e", "1"): "d3"}
+    battles = [
+        DrawnBattle(1, 1, "1", "a", "b"),
+        DrawnBattle(2, 1, "1", "e", "a"),
+        DrawnBattle(3, 1, "1", "d", "c"),
+        DrawnBattle(4, 1, "1", "c", "d", repeat_of=3),
+        DrawnBattle(5, 1, "1", "a", "c"),
+        DrawnBattle(6, 2, "1", "a", "b"),
+    ]
+    assert pair_documents(battles, document_of) == [
+        DocumentBattle("1", "d1", "d2", 1, (("a", "b"), ("c", "d"))),
+        DocumentBattle("1", "d3", "d1", 1, (("e", "a"),)),
+        DocumentBattle("1", "d2", "d1", 1, (("d", "c"),)),
+    ]
