@@ -182,7 +182,7 @@ def test_a_release_carries_all_answers_and_comes_in_with_them(
     [
         (b"A001\t1\tease\t0", b"A001\t1\tease\t7", "invalid grade '7'"),
         (b"A001\t1\tease\t0", b"A001\t1\ttrust\t0", "invalid question 'trust'"),
-        (b"A001\t1\tease\t0", b"A009\t1\tease\t0", "answers of a judgement that is missing"),
+        (b"A001\t1\tease\t0", b"A009\t1\tease\t0", "answers without their judgement"),
         (b"t1\td4\tA001\t1\tease\t1", b"t1\td4\tA001\t1\tease\t0", "qrels differ"),
         (b"t1\td2\tA001\t1\tease\t1", b"t1\td5\tA001\t1\tease\t1", "not asked (Ease)"),
     ],

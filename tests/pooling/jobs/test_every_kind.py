@@ -74,4 +74,4 @@ def test_what_kills_every_worker_is_said_to_have_failed(world: World):
     jobs.run_job(job.pk)
     job.refresh_from_db()
     assert (job.state, job.attempt) == (Job.State.FAILED, jobs.ATTEMPTS)
-    assert "the worker stopped 3 times during this job" in job.message
+    assert "The worker stopped 3 times during this job" in job.message
