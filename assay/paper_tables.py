@@ -69,13 +69,13 @@ def to_paper_latex(table: Table) -> str:
     also has the sentence of a column that repeats it in every row.
     """
     table, remarks = _drop_columns(table)
-    shown = format_cells(table)
-    parts = list(_split_table(_MeasuredTable(table, shown)))
+    measured = _MeasuredTable(table, format_cells(table))
+    parts = list(_split_table(measured))
     lines = [r"% needs \usepackage{array,booktabs}"]
     for number, part in enumerate(parts):
         if number and number % PARTS_PER_CLEARPAGE == 0:
             lines.append(r"\clearpage")
-        lines += _format_float(table, shown, part, number, len(parts), remarks)
+        lines += _format_float(measured, part, number, len(parts), remarks)
     text = "\n".join(lines[1:]) + "\n"
     return "\n".join([lines[0], *letter_requirements(text), text])
 
@@ -91,12 +91,15 @@ class _Layout:
 
 
 class _MeasuredTable:
-    """A table, its cells as text, and at each size the points of each column that is not
-    wrapped."""
+    """A table, its cells as text, the lines of each column's header, and at each size the points
+    of each column that is not wrapped."""
 
     def __init__(self, table: Table, shown: list[list[str]]) -> None:
-        self.table, self.shown = table, shown
-        self.widths = {points: _column_widths(table, shown, points) for points, _ in SIZES}
+        self.table, self.shown, self.numeric = table, shown, table.numeric
+        self.headers = [_header_lines(table, shown, i) for i in range(len(table.header))]
+        self.widths = {
+            points: _column_widths(table, shown, self.headers, points) for points, _ in SIZES
+        }
 
 
 @dataclass(frozen=True)
@@ -201,16 +204,17 @@ def _text_width(text: str, size: float, *, bold: bool = False) -> float:
     return ems * size * FONT_FACTORS[size] * (1.15 if bold else 1)
 
 
-def _column_widths(table: Table, shown: list[list[str]], size: float) -> list[float]:
+def _column_widths(
+    table: Table, shown: list[list[str]], headers: list[list[str]], size: float
+) -> list[float]:
     """Return the points of each column that is not wrapped."""
     widths = []
-    for i in range(len(table.header)):
+    for i, lines in enumerate(headers):
         cells = [
             _text_width(row[i] + table.marks.get((r, i), ""), size, bold=(r, i) in table.bold)
             for r, row in enumerate(shown)
         ]
-        header = max(_text_width(line, size) for line in _header_lines(table, shown, i))
-        widths.append(max([header, *cells]))
+        widths.append(max([*(_text_width(line, size) for line in lines), *cells]))
     return widths
 
 
@@ -235,7 +239,7 @@ def _lay_out(measured: _MeasuredTable, columns: Sequence[int]) -> _Layout | None
             total = _heads_width(measured.table, columns, widths, points) + GAP * (len(columns) - 1)
             if total <= room:
                 return _Layout(wide, size, {})
-            if wrapped := _wrapped_widths(measured.table, measured.shown, columns, widths, room):
+            if wrapped := _wrapped_widths(measured, columns, widths, room):
                 return _Layout(wide, size, wrapped)
     return None
 
@@ -254,18 +258,17 @@ def _heads_width(
 
 
 def _wrapped_widths(
-    table: Table,
-    shown: list[list[str]],
+    measured: _MeasuredTable,
     columns: Sequence[int],
     widths: Sequence[float],
     room: float,
 ) -> dict[int, float]:
     """Return the points of wrapped columns, or nothing if the others leave too little room."""
-    numeric = table.numeric
     long = [
         i
         for i in columns
-        if not numeric[i] and max((len(row[i]) for row in shown), default=0) > WRAPPED_CHARACTERS
+        if not measured.numeric[i]
+        and max((len(row[i]) for row in measured.shown), default=0) > WRAPPED_CHARACTERS
     ]
     if not long:
         return {}
@@ -295,8 +298,7 @@ def _split_columns(measured: _MeasuredTable) -> list[list[int]]:
     everything = list(range(len(table.header)))
     if _lay_out(measured, everything):
         return [everything]
-    numeric = table.numeric
-    n_names = next((i for i, number in enumerate(numeric) if number), 1)
+    n_names = next((i for i, number in enumerate(measured.numeric) if number), 1)
     names = everything[: max(1, min(n_names, 2), _count_distinguishing_columns(shown, n_names))]
     groups = [list(names)]
     for chunk in _group_columns(measured, names):
@@ -364,15 +366,14 @@ def _row_height(row: Sequence[str], columns: Sequence[int], layout: _Layout) -> 
 
 
 def _format_float(
-    table: Table,
-    shown: list[list[str]],
+    measured: _MeasuredTable,
     part: _Part,
     number: int,
     n_parts: int,
     remarks: Sequence[str],
 ) -> list[str]:
     kind = "table*" if part.layout.wide else "table"
-    numeric, wrapped = table.numeric, part.layout.wrapped
+    table, numeric, wrapped = measured.table, measured.numeric, part.layout.wrapped
     columns = "".join(
         rf">{{\raggedright\arraybackslash}}p{{{wrapped[i]:.0f}pt}}"
         if i in wrapped
@@ -391,9 +392,9 @@ def _format_float(
         rf"{SIZES[part.layout.size][1]}\setlength{{\tabcolsep}}{{{GAP / 2:.0f}pt}}",
         rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}",
         r"\toprule",
-        *_format_head_lines(table, shown, part),
+        *_format_head_lines(measured, part),
         r"\midrule",
-        *_format_row_lines(table, shown, part),
+        *_format_row_lines(table, measured.shown, part),
         r"\bottomrule",
         r"\end{tabular}",
         rf"\end{{{kind}}}",
@@ -409,8 +410,8 @@ def _format_caption(table: Table, number: int, n_parts: int, remarks: Sequence[s
     return escape_latex(f"{whole}." if len([one for one in sentences if one]) > 1 else whole)
 
 
-def _format_head_lines(table: Table, shown: list[list[str]], part: _Part) -> list[str]:
-    lines = []
+def _format_head_lines(measured: _MeasuredTable, part: _Part) -> list[str]:
+    table, lines = measured.table, []
     if table.heads:
         heads = _select_heads(table, part.columns)
         lines.append(
@@ -424,8 +425,7 @@ def _format_head_lines(table: Table, shown: list[list[str]], part: _Part) -> lis
             first += n
         lines.append(" ".join(rules))
     names = [
-        [table.header[i]] if i in part.layout.wrapped else _header_lines(table, shown, i)
-        for i in part.columns
+        [table.header[i]] if i in part.layout.wrapped else measured.headers[i] for i in part.columns
     ]
     n_lines = max(map(len, names))
     for k in range(n_lines):
