@@ -24,6 +24,7 @@ from analysis.studies.tripjudge.inputs import (
     grade_name,
     judgement_arguments,
     label_file,
+    list_scales,
     n_grades,
     pool_arguments,
     ratio_or_none,
@@ -138,7 +139,7 @@ def make_labels_and_decisions(bench: StudyContext) -> Section:
     rows: list[list[Cell]] = []
     figures = []
     ruled = set()
-    for scale, words in SCALE_NAMES:
+    for scale, words in list_scales(bench):
         one = aggregated[scale]
         ruled.add(len(rows))
         rows += decision_rows(bench, scale, words, one)
@@ -281,7 +282,7 @@ def make_label_shares(bench: StudyContext) -> Section:
     figures = []
     values: dict[str, Any] = {}
     reasons = []
-    for scale, words in SCALE_NAMES:
+    for scale, words in list_scales(bench):
         try:
             qrels = read_qrels(label_file(bench, scale))
         except PartLeftOut as reason:
@@ -339,11 +340,12 @@ AGREEMENT_LABELS = {
 
 def make_agreement(bench: StudyContext) -> Section:
     agreement = bench.run("agreement", **judgement_arguments(bench))
+    scales = list_scales(bench)
     rows: list[list[Cell]] = [
         [
             words,
-            *(agreement[scale][key] for scale, _ in SCALE_NAMES),
-            *(TRIPJUDGE_KAPPA[scale] if key == "mean_kappa" else None for scale, _ in SCALE_NAMES),
+            *(agreement[scale][key] for scale, _ in scales),
+            *(TRIPJUDGE_KAPPA[scale] if key == "mean_kappa" else None for scale, _ in scales),
         ]
         for key, words in AGREEMENT_LABELS.items()
     ]
@@ -355,20 +357,20 @@ def make_agreement(bench: StudyContext) -> Section:
             2 + place,
             [
                 words,
-                *(agreement[scale]["kappa_quartiles"][place] for scale, _ in SCALE_NAMES),
+                *(agreement[scale]["kappa_quartiles"][place] for scale, _ in scales),
                 published,
                 published,
             ],
         )
-    header = ["", *(words for _, words in SCALE_NAMES)]
+    header = ["", *(words for _, words in scales)]
     heads: tuple[tuple[str, int], ...] = ()
     if compares_with_paper(bench):
-        header += [words for _, words in SCALE_NAMES]
+        header += [words for _, words in scales]
         heads = (("", 1), ("here", 2), ("TripJudge", 2))
     note = (
         "Kappa is linearly weighted and alpha ordinal on all grades. The label includes an "
         "annotator's own vote, so chance alone gives the values of the second row. "
-        + " ".join(describe_interval(words, agreement[scale]) for scale, words in SCALE_NAMES)
+        + " ".join(describe_interval(words, agreement[scale]) for scale, words in scales)
     )
     table = Table(
         "figure-2",
@@ -379,7 +381,7 @@ def make_agreement(bench: StudyContext) -> Section:
         heads=heads,
         digits=(None, 2, 2, 2, 2)[: len(header)],
     )
-    figures = [kappa_chart(agreement, scale, words) for scale, words in SCALE_NAMES]
+    figures = [kappa_chart(agreement, scale, words) for scale, words in scales]
     values = {
         scale: {
             key: agreement[scale][key]
@@ -389,7 +391,7 @@ def make_agreement(bench: StudyContext) -> Section:
     }
     reasons = [
         f"{AGREEMENT_LABELS.get(key, key)}, {words}: {why}."
-        for scale, words in SCALE_NAMES
+        for scale, words in scales
         for key, why in agreement[scale]["reasons"].items()
     ]
     return Section([table], figures, reasons, values)

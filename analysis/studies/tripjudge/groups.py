@@ -27,12 +27,12 @@ from analysis.studies.tripjudge.campaign import (
 from analysis.studies.tripjudge.inputs import (
     EVALUATION_OPTION_KEYS,
     LABEL_KEYS,
-    SCALE_NAMES,
     compares_with_paper,
     grade_name,
     judged_qrels_argument,
     judgement_arguments,
     label_file,
+    list_scales,
     optional_click_qrels,
     ratio_or_none,
     write_group_files,
@@ -104,7 +104,7 @@ def add_decisions(bench: StudyContext, files: Files, made: Section) -> None:
             "aggregate", **judgement_arguments(bench, only=path), **bench.options("method")
         )
         ruled.add(len(rows))
-        for scale, words in SCALE_NAMES:
+        for scale, words in list_scales(bench):
             rows += [[name, *row] for row in decision_rows(bench, scale, words, aggregated[scale])]
             if aggregated["pairs"]:
                 made.figures.append(
@@ -135,7 +135,7 @@ def label_table(bench: StudyContext, files: Files) -> Table:
         with open(path, encoding="utf-8") as file:
             inside = set(file.read().split("\n"))
         ruled.add(len(rows))
-        for scale, words in SCALE_NAMES:
+        for scale, words in list_scales(bench):
             if not bench.has(LABEL_KEYS[scale]):
                 continue
             qrels = read_qrels(label_file(bench, scale))
@@ -157,7 +157,7 @@ def add_agreement(bench: StudyContext, files: Files, made: Section) -> None:
     rows: list[list[Cell]] = []
     for name, path in files.items():
         answer = bench.run("agreement", **judgement_arguments(bench, only=path))
-        for scale, words in SCALE_NAMES:
+        for scale, words in list_scales(bench):
             one = answer[scale]
             quartiles = one["kappa_quartiles"]
             rows.append(

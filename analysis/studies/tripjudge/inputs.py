@@ -151,6 +151,13 @@ def n_grades(bench: StudyContext) -> int:
     return int(bench.value("scale") or 4)
 
 
+def list_scales(bench: StudyContext) -> tuple[tuple[str, str], ...]:
+    """Return (key, words) of the scales to report. On two grades, the labels of both scales are the
+    same, so one is enough, unless the published values have both."""
+    is_same = n_grades(bench) == 2 and not bench.has("binary_labels")
+    return (("graded", "2 grades"),) if is_same and not compares_with_paper(bench) else SCALE_NAMES
+
+
 def grade_name(bench: StudyContext, grade: int | str) -> str:
     return str((bench.value("grades") or {}).get(str(grade), f"grade {grade}"))
 

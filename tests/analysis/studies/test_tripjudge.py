@@ -449,6 +449,22 @@ def test_without_a_paper_to_compare_with_tables_have_no_published_values(tmp_pat
     }
 
 
+def test_two_grades_are_reported_once(tmp_path: Path) -> None:
+    raw = "topic,document,annotator,grade\n" + "".join(
+        f"{topic},{document},{'abcde'[k]},{min(grade, 1)}\n"
+        for (topic, document), grades in GIVEN.items()
+        for k, grade in enumerate(grades)
+    )
+    out = study_of(tmp_path, "tripjudge", 'judgements = "raw.txt"\nscale = 2\n', raw=raw)
+    rows = table(out, "figure-1")
+    assert [row["scale"] for row in rows] == ["2 grades"] * 3
+    # only t2 d2 has a tie, which the lowest grade decides
+    counts = {"grade 0": "1", "grade 1": "5", "all": "6"}
+    assert {row["label"]: row["pairs"] for row in rows} == counts
+    assert list(table(out, "figure-2")[0]) == ["", "2 grades"]
+    assert {path.stem for path in (out / "figures").glob("figure-2*.svg")} == {"figure-2-graded"}
+
+
 def test_click_qrels_may_come_from_a_log(tmp_path: Path) -> None:
     log = "session,topic,document,rank,clicked\n1,t1,d1,1,1\n1,t1,d2,2,0\n2,t1,d1,1,0\n2,t1,d2,2,1\n3,t1,d1,1,1\n3,t1,d2,2,0\n"
     text = 'judgements = "raw.txt"\nruns = ["one.txt", "two.txt"]\nclick_log = "log.txt"\n'
