@@ -1,5 +1,5 @@
-"""Admin pages for single sign-on accounts. Only administrators can connect an existing account with
-an identity of the institution."""
+"""Admin pages for single sign-on accounts. Only administrators can link an existing account to an
+identity at the institution."""
 
 from __future__ import annotations
 

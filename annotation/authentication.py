@@ -17,7 +17,7 @@ from annotation.services.people import tokens
 
 
 class ApiToken(BaseAuthentication):
-    """Authentication by API token. `request.auth` is the token's row."""
+    """Authentication by API token. Sets `request.auth` to the token's database row."""
 
     keywords = ("bearer", "token")
 

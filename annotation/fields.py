@@ -1,4 +1,4 @@
-"""Form fields that correct what browsers send."""
+"""Form fields that normalise texts and reject mistyped dates from browsers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class MomentField(forms.DateTimeField):
 
 
 def check_future(moment: datetime | None) -> datetime | None:
-    """Return the moment. Raises ValidationError if it is in the past."""
+    """Validate that a moment is in the future, and return it. Raises ValidationError."""
     if moment is not None and moment <= timezone.now():
         raise forms.ValidationError(_("Choose a date in the future, or leave the field empty."))
     return moment

@@ -1,5 +1,5 @@
-"""Forms of the account and people pages. They check the form of the input, and the services check
-its meaning."""
+"""Forms of the account and people pages. They validate the syntax of the input, and the services
+validate its meaning."""
 
 from __future__ import annotations
 

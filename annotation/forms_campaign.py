@@ -314,7 +314,7 @@ class GradeForm(forms.Form):
 
 
 class BaseScale(forms.BaseFormSet):
-    """Grades from the lowest up. Rows without a name are ignored."""
+    """Formset of a scale's grades, lowest first. Rows without a name are ignored."""
 
     def clean(self) -> None:
         names = [

@@ -147,8 +147,8 @@ class KnownPairsFields(forms.Form):
         } or None
 
     def ask_for_grades(self, doubt: GradesInDoubt, *, keep_rows: bool = True) -> None:
-        """Show the form again with one choice per grade. keep_rows: include the rows of its file,
-        because browsers do not send a file twice."""
+        """Prepare the form to ask for a mapping of each grade to the scale. keep_rows: include the
+        rows of the uploaded file, because browsers do not send a file twice."""
         chosen = suggest_grades(doubt.grades, doubt.scale) | (self.counts_as() or {})
         self.grades_asked = [(grade, chosen.get(grade), grade in chosen) for grade in doubt.grades]
         self.scale_asked = [(grade["value"], grade["name"]) for grade in doubt.scale.grades]
@@ -164,7 +164,7 @@ class KnownPairsFields(forms.Form):
 
 
 class KnownPairsForm(KnownPairsFields):
-    """Control pairs of an existing campaign."""
+    """Form that adds control pairs to an existing campaign."""
 
     replace = forms.BooleanField(
         label=_("Replace existing control pairs"),
@@ -185,8 +185,8 @@ class KnownPairsForm(KnownPairsFields):
 
 
 class NewCampaignForm(KnownPairsFields):
-    """A new campaign on one page. Without `way`, name and collection are sufficient and the other
-    settings follow step by step."""
+    """Form that creates a campaign on one page. Without `way`, name and collection are sufficient
+    and the other settings follow step by step."""
 
     name = forms.CharField(
         max_length=200, help_text=_("Shown to annotators. Example: “Health queries 2026”.")
@@ -255,8 +255,8 @@ class NewCampaignForm(KnownPairsFields):
 
     @staticmethod
     def beginning(user: User, asked: Mapping[str, str]) -> dict[str, Any]:
-        """Return the initial values: the pool or collection that was asked for, the collection's
-        name, and the values of the preset. asked: text by name of the field."""
+        """Return the form's initial values: requested pool or collection, its name, and the
+        preset's values. asked: requested values by field name."""
         mine = (
             Collection.objects.all()
             if user.is_superuser
@@ -331,7 +331,7 @@ class NewCampaignForm(KnownPairsFields):
         return pool
 
     def kept_values(self) -> dict[str, str]:
-        """Return what the user has typed, without files and unchanged guidelines."""
+        """Return the values that the user has entered, except files and unchanged guidelines."""
         unchanged = {f"guidelines-{one.key}": one.guidelines for one in PRESETS.values()}
         return {
             name: value
@@ -342,7 +342,8 @@ class NewCampaignForm(KnownPairsFields):
         }
 
     def examples(self) -> list[dict[str, Any]]:
-        """Return the example pairs of the chosen pool, each with the grade and reason given."""
+        """Return the example pairs of the chosen pool with the grades and reasons that the user
+        entered."""
         pool = self.chosen_pool
         given = self.data or self.initial
         return [
@@ -418,8 +419,8 @@ class NewCampaignForm(KnownPairsFields):
         return data
 
     def wanted(self) -> dict[str, Any]:
-        """Return the values for `start_campaign`. Raises FormatError if the file of control pairs
-        cannot be read."""
+        """Return the arguments for `start_campaign`. Raises FormatError if the file of control
+        pairs cannot be read."""
         data = self.cleaned_data
         names = ("judgements_per_pair", "target_per_annotator", "deadline")
         preset = PRESETS.get(data["preset"]) or next(iter(PRESETS.values()))
@@ -438,8 +439,8 @@ class NewCampaignForm(KnownPairsFields):
 
 
 def _shown_value(asked: Mapping[str, str], name: str, preset: Preset) -> Any:
-    """Return the value that the user typed, or the preset's value otherwise. A value left over from
-    the previous preset does not count as typed."""
+    """Return the value that the user entered, otherwise the preset's value. An unchanged value of
+    the previous preset does not count as entered."""
     typed, before = asked.get(name, ""), PRESETS.get(asked.get("values_of", ""))
     if typed == "" or (before and typed == str(before.settings[name])):
         return preset.settings[name]

@@ -1,4 +1,4 @@
-"""Forms of the page Publication. Their fields and help texts follow from
+"""Forms of a campaign's publication metadata. Their fields and help texts are derived from
 annotation.core.publication."""
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _make_field(f: Field[Any]) -> forms.CharField:
 
 @dataclass(frozen=True)
 class FieldGroup:
-    """Fields under a heading. is_prose: whether all of them have several lines."""
+    """Form fields under a common heading. is_prose: whether all of them have several lines."""
 
     title: str
     fields: list[forms.BoundField]
@@ -73,7 +73,7 @@ class FieldGroup:
 
 
 class PublicationForm(forms.Form):
-    """All metadata except the authors."""
+    """Form of the publication metadata, except the authors."""
 
     groups = (
         (gettext_lazy("Data set"), ("title", "version", "language", "doi", "contact")),
@@ -118,9 +118,9 @@ AuthorFormSet = forms.formset_factory(
 
 
 class PublicationForms:
-    """The form of the metadata and the rows of authors. Empty rows are ignored.
+    """The metadata form together with the formset of authors. Empty rows are ignored.
 
-    data: what was posted, None to show the metadata.
+    data: the submitted values, None to show the stored metadata.
     """
 
     def __init__(self, data: Any, publication: Publication) -> None:

@@ -24,7 +24,8 @@ VALUE_SEPARATOR = ": "
 
 
 class FurtherQuestionForm(forms.Form):
-    """One further question. A form without a title is ignored."""
+    """Form of a further question, which is asked after the grade. A form without a title is
+    ignored."""
 
     title = forms.CharField(max_length=MAX_TITLE, required=False)
     key = forms.CharField(
@@ -83,8 +84,8 @@ class FurtherQuestionForm(forms.Form):
 
 class BaseFurtherQuestions(forms.BaseFormSet):
     def questions(self, stored: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the questions as a campaign stores them. stored: those before, from which values,
-        examples and signs are kept if the number of values is unchanged."""
+        """Return the questions as a campaign stores them. stored: the previous questions, whose
+        values, examples and signs are kept if the number of values is unchanged."""
         before = {question["key"]: question for question in stored}
         return [
             {
@@ -110,12 +111,12 @@ FurtherQuestionFormSet = forms.formset_factory(
 
 
 def make_key(title: str) -> str:
-    """Return a key for a title, empty if it has no Latin letters."""
+    """Derive a question's key from its title, empty if the title has no Latin letters."""
     return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")[:30]
 
 
 def read_values(text: str, before: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the scale that the lines describe."""
+    """Parse a question's scale from text with one value per line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     shapes = SHAPES_BY_SIZE.get(len(lines), SHAPES)
     kept = before if len(before) == len(lines) else [{}] * len(lines)
@@ -136,7 +137,7 @@ def read_values(text: str, before: Sequence[Mapping[str, Any]]) -> list[dict[str
 
 
 def format_values(scale: Sequence[Mapping[str, Any]]) -> str:
-    """Return the lines that describe a scale."""
+    """Format a question's scale as text with one value per line."""
     rows = ((grade["name"], grade.get("explanation", "")) for grade in scale)
     return "\n".join(f"{name}{VALUE_SEPARATOR}{said}" if said else name for name, said in rows)
 

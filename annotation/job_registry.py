@@ -1,4 +1,4 @@
-"""Imports of every service that registers a kind of job."""
+"""Import every service that registers a kind of job."""
 
 # ruff: noqa: F401
 

@@ -31,8 +31,8 @@ PROVIDER_ERRORS = (
 
 
 class OidcProvider(OIDCAuthenticationBackend):
-    """The provider, called by the view. It is not registered as a backend of Django, so passwords
-    are never passed to it."""
+    """A client of the OpenID Connect provider, called by the sign-in view. It is not registered as
+    a backend of Django, so passwords are never passed to it."""
 
     identity: InstitutionIdentity | None = None
 
@@ -47,7 +47,8 @@ class OidcProvider(OIDCAuthenticationBackend):
         return self.identity
 
     def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> None:
-        """Check the token's content. Called by the package after it has verified the signature."""
+        """Check the content of the ID token. Called by the package after it has verified the
+        signature."""
         audience = payload["aud"] if isinstance(payload["aud"], list) else [payload["aud"]]
         if payload["iss"] != settings.OIDC_ISSUER:
             raise SuspiciousOperation("the token is from another issuer")

@@ -63,7 +63,7 @@ own than the database to answer it (docs/decisions/0009-standard-parts.md)."""
 
 
 def get_person(request_or_user: Any) -> Any:
-    """Return the user of a request, or the user itself."""
+    """Return the user of a request. A user is returned unchanged."""
     return getattr(request_or_user, "user", request_or_user)
 
 
@@ -162,7 +162,7 @@ def visible_campaigns(user: User) -> QuerySet[Campaign]:
 
 
 def is_manager(request_or_user: Any) -> bool:
-    """Return whether the user may create or manages a campaign or collection, in one query."""
+    """Return whether the user manages a campaign or collection, or may create one. Uses one query."""
     user = get_person(request_or_user)
     if not user.is_authenticated:
         return False

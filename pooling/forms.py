@@ -98,7 +98,7 @@ class UploadForm(forms.Form):
         return rates
 
     def options(self, kind: str) -> dict[str, Any]:
-        """Return the options for a file of this kind."""
+        """Return the import options that apply to this kind of file."""
         data = self.cleaned_data
         if kind == Upload.Kind.RUN:
             chosen = {
@@ -118,7 +118,7 @@ class UploadForm(forms.Form):
         return {name: value for name, value in chosen.items() if value}
 
     def way(self) -> str:
-        """Return the mode: inspect, careful or import."""
+        """Return the selected mode of the upload: inspect, careful or import."""
         return self.cleaned_data["mode"] or "careful"
 
 
@@ -140,7 +140,7 @@ class RunForm(forms.ModelForm):
 
 
 class PercentagesField(forms.CharField):
-    """Percentages separated by spaces or commas, converted to shares."""
+    """Form field of percentages separated by spaces or commas, converted to shares."""
 
     def clean(self, value: Any) -> list[float]:
         try:
@@ -169,7 +169,7 @@ AUDIT_HELP = _(
 
 
 class PoolForm(forms.Form):
-    """Settings of a new pool. `runs` are runs of the collection."""
+    """Form for the settings of a new pool. `runs` are runs of the collection."""
 
     depth = forms.IntegerField(
         min_value=1,

@@ -14,8 +14,8 @@ from pooling.platform.jobs import ClaimedJob
 
 
 class FrozenLabels(NamedTuple):
-    """The unchangeable labels of an LLM judge. judge: its name, campaign/judge. grade_of: by topic
-    ID and document ID."""
+    """The labels of a frozen LLM judge, which can no longer change. judge: its name,
+    campaign/judge. grade_of: by topic ID and document ID."""
 
     judge: str
     model: str

@@ -54,8 +54,8 @@ class Collection(models.Model):
 
 
 class Topic(models.Model):
-    """A topic with its ID. `position` is its position in the file. A removed topic keeps its row
-    and the reason."""
+    """A topic of a collection. `position` is its position in the imported file. A removed topic
+    keeps its row and the reason."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="topics")
     topic_id = models.CharField(max_length=200)
@@ -209,7 +209,7 @@ class Run(models.Model):
 
 
 class Qrels(models.Model):
-    """Imported grades: metadata of a columnar file (assay.formats.qrels.load_qrels)."""
+    """Imported relevance grades: metadata of a columnar file (assay.formats.qrels.load_qrels)."""
 
     class Kind(models.TextChoices):
         JUDGED = "judged", _("from judgements")

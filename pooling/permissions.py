@@ -21,13 +21,13 @@ from pooling.models import Collection, Job
 
 
 class SignedInRequest(HttpRequest):
-    """A request to a view with `login_required`."""
+    """Type of the requests that views with `login_required` receive."""
 
     user: User
 
 
 def get_person(request_or_user: Any) -> Any:
-    """Return the user of a request, or the user itself."""
+    """Return the user of a request. A user is returned unchanged."""
     return getattr(request_or_user, "user", request_or_user)
 
 
@@ -41,7 +41,7 @@ def can_create(request_or_user: Any) -> bool:
 
 
 def require_creator(request_or_user: Any) -> Any:
-    """Return the user if they may create collections. Otherwise respond with 403."""
+    """Return the user if they may create collections. Raises PermissionDenied otherwise."""
     if not can_create(request_or_user):
         raise PermissionDenied(
             _(
@@ -53,7 +53,8 @@ def require_creator(request_or_user: Any) -> Any:
 
 
 def require_administrator(request_or_user: Any) -> Any:
-    """Return the user if they are an administrator of the installation. Otherwise respond with 403."""
+    """Return the user if they are an administrator of the installation. Raises PermissionDenied
+    otherwise."""
     user = get_person(request_or_user)
     if not user.is_superuser:
         raise PermissionDenied(
@@ -63,7 +64,8 @@ def require_administrator(request_or_user: Any) -> Any:
 
 
 def get_row_or_404(rows: Any, **named: Any) -> Any:
-    """Return the row of a QuerySet or manager. Otherwise respond with 404 and our own message."""
+    """Return the one row of a QuerySet or manager that matches. Raises Http404 with the name of the
+    model otherwise."""
     try:
         return rows.get(**named)
     except rows.model.DoesNotExist:
@@ -81,7 +83,7 @@ def visible_collections(request_or_user: Any) -> QuerySet[Collection]:
 
 
 def get_managed_collection(request_or_user: Any, slug: str) -> Collection:
-    """Return the collection for its managers and superusers. Others get 404."""
+    """Return the collection for its managers and superusers. Raises Http404 for others."""
     collection = visible_collections(request_or_user).filter(slug=slug).first()
     if collection is None:
         raise Http404("Collection not found.")
@@ -102,7 +104,7 @@ def visible_jobs(request_or_user: Any) -> QuerySet[Job]:
 
 def get_visible_job(request_or_user: Any, pk: int) -> Job:
     """Return the job for its requester, managers of its collection or campaign, and superusers.
-    Others get 404."""
+    Raises Http404 for others."""
     user = get_person(request_or_user)
     job = Job.objects.select_related("collection", "created_by").filter(pk=pk).first()
     if job is None or not user.is_authenticated:

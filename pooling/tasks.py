@@ -23,8 +23,8 @@ RUN_JOB = "pooling.run_job"
 
 
 def send(job: Job) -> None:
-    """Notify the worker after the transaction has committed. An unavailable broker costs seconds,
-    never the job."""
+    """Notify the worker after the transaction has committed. An unavailable broker delays the call
+    by seconds, but the job is not lost."""
     if settings.BROKER_URL:
         transaction.on_commit(lambda: queue_task(RUN_JOB, job.pk))
 

@@ -59,7 +59,7 @@ class Upkeep:
 
 
 def run_first_job(waiting: Callable[[], list[int]]) -> bool:
-    """Run the first available of these jobs. Returns whether there was one."""
+    """Run the first of these jobs that no other worker has. Returns whether there was one."""
     return any(jobs.run_job(job_id) for job_id in waiting())
 
 

@@ -30,7 +30,7 @@ N_CANDIDATES = 8
 
 
 class StopSignals:
-    """n: number of requests to end."""
+    """Handler that counts the signals that ask the worker to end. n: number of signals so far."""
 
     def __init__(self) -> None:
         self.n = 0

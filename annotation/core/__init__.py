@@ -1,2 +1,1 @@
-"""Computations of annotation without database, Django, clock or global randomness (checked by a
-test)."""
+"""Annotation logic without database, Django, clock or global randomness (checked by a test)."""

@@ -1,5 +1,4 @@
-"""Actions of the audit log, with the codes that are stored and the words that are shown. Each
-action is one row here."""
+"""Actions of the audit log: the stored code and the displayed description of each."""
 
 from __future__ import annotations
 

@@ -617,8 +617,8 @@ def map_gold_to_scale(said: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
 
 
 def make_document(described: CampaignDescription, *, as_text: bool = False) -> dict[str, Any]:
-    """Return the values of a campaign file, for TOML or, with `as_text`, for JSON. `parse_campaign_file`
-    accepts the result."""
+    """Convert a campaign description to the values of a TOML file or, with `as_text`, of JSON.
+    `parse_campaign_file` accepts the result."""
     tables = {
         "collection": described.collection,
         "pool": described.pool,
@@ -634,7 +634,7 @@ def make_document(described: CampaignDescription, *, as_text: bool = False) -> d
 def plan_campaign_changes(
     before: Mapping[str, Any], wanted: Mapping[str, Any]
 ) -> tuple[list[Change], list[Mistake]]:
-    """Compare a stored campaign with a wanted one.
+    """Plan the changes from a stored campaign to the wanted one.
 
     before: the stored values, {} if the campaign does not exist. Returns (changes, errors), where
     errors are the changes that are not possible.
@@ -661,8 +661,8 @@ def plan_campaign_changes(
 def resolve_people(
     before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the wanted rows of people, completed with username and pseudonym of existing members,
-    whichever of the two was given."""
+    """Return the wanted rows of people, with a missing username or pseudonym filled in from the
+    existing member."""
     by_user, by_pseudonym = (
         {row["user"]: row for row in before},
         {row["pseudonym"]: row for row in before},

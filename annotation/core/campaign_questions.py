@@ -39,7 +39,7 @@ Problem = tuple[tuple[str | int, ...], str, str]
 
 @dataclass(frozen=True)
 class CampaignQuestion:
-    """A further question.
+    """A question that is asked after the grade.
 
     scale: grades, lowest first, as in a campaign. min_relevant: lowest value that counts as 1 in
     binary labels. required: whether annotators must answer it when it is asked. asked_from: lowest
@@ -59,12 +59,12 @@ class CampaignQuestion:
         return Scale(self.scale, self.min_relevant)
 
     def is_asked(self, grade: int | None) -> bool:
-        """Return whether the question is asked after this primary answer. None: cannot judge."""
+        """Return whether the question is asked after this grade (None for "cannot judge")."""
         return grade is not None and (self.asked_from is None or grade >= self.asked_from)
 
     @property
     def fixed_by_judgements(self) -> tuple[Any, ...]:
-        """Return what cannot change once there are judgements, because their answers depend on it."""
+        """Return the properties that must not change once the campaign has judgements."""
         return self.key, self.grades.values, self.required, self.asked_from
 
 
@@ -135,8 +135,8 @@ def _find_value_problems(
 
 
 class AnswerProblem(NamedTuple):
-    """Why answers are invalid. code: unknown_question, not_asked, answer_missing or
-    answer_outside_scale. question: its title, or the unknown key."""
+    """The reason why answers to further questions are invalid. code: unknown_question, not_asked,
+    answer_missing or answer_outside_scale. question: its title, or the unknown key."""
 
     code: str
     question: str

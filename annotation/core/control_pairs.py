@@ -14,8 +14,8 @@ from annotation.core.scale import Scale
 
 
 def is_scale_uncertain(grades: Iterable[int], scale: Scale) -> bool:
-    """Return whether the grades may be from another scale: the scale lacks one of them, or has
-    grades above the highest.
+    """Return whether the grades may come from another scale than the campaign's: the campaign's
+    scale lacks one of them, or has grades above the highest of them.
 
     On a scale of four grades, binary qrels (0, 1, or 1 alone) are uncertain, and grades 0 and 3 are
     not.
@@ -25,8 +25,8 @@ def is_scale_uncertain(grades: Iterable[int], scale: Scale) -> bool:
 
 
 def suggest_grades(grades: Iterable[int], scale: Scale) -> dict[int, int]:
-    """Return a suggested grade of the scale for each uncertain grade. Binary grades become the
-    lowest grade and the lowest relevant one. Otherwise grades of the scale are kept, and higher
+    """Suggest a grade of the campaign's scale for each grade of another scale. Binary grades become
+    the lowest grade and the lowest relevant one. Otherwise grades of the scale are kept, and higher
     ones have no suggestion."""
     given = set(grades)
     if given <= {0, 1}:

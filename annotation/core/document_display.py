@@ -32,18 +32,19 @@ def idle_limit_seconds(base_s: int, n_words: int) -> int:
 
 
 def n_shown_words(n_words: int, truncate_words: int | None) -> int | None:
-    """Return the number of words that are shown first, or None for all."""
+    """Return how many words of a document the judging page shows initially, or None for all."""
     return truncate_words if truncate_words and n_words > truncate_words else None
 
 
 def shown_end(text: str, words: int | None) -> int:
-    """Return the code point at which the shown part of a text ends, after `words` words (None: the
-    whole text)."""
+    """Return the offset in code points at which the initially shown part of a text ends, after
+    `words` words (None: the whole text)."""
     return find_word_end(text, words) if words else len(text)
 
 
 def rotation_start(text: str, seed: int, *, words: int | None = None) -> int:
-    """Return the code point at which a rotated text begins, 0 if it has a single sentence.
+    """Return the offset in code points at which a rotated text begins, 0 if the text has a single
+    sentence.
 
     The start of a sentence is drawn with `seed` (rotation as in FiRA, Hofstätter et al. 2020). Code
     is excluded, because full stops do not end sentences in it. With `words`, only the shown part
@@ -67,7 +68,7 @@ def rotation_start(text: str, seed: int, *, words: int | None = None) -> int:
 
 
 def _is_in_spans(spans: list[tuple[int, int]], place: int) -> bool:
-    """Return whether `place` is inside one of the spans, which are sorted and disjoint."""
+    """Return whether the offset `place` is inside one of the sorted, disjoint spans."""
     before = bisect_right(spans, place, key=lambda span: span[0])
     return before > 0 and place < spans[before - 1][1]
 

@@ -36,9 +36,8 @@ def is_right(rule: str, grade: int | None, gold: int, scale: Scale) -> bool:
 
 
 def best_single_key(rule: str, golds: Sequence[int], scale: Scale) -> tuple[int, int]:
-    """Return (grade, n): the grade that is correct for the most known grades, and the number of
-    these. This is the score of an annotator who always gives the same grade. The lowest grade wins
-    ties."""
+    """Return (grade, n): the grade that counts as correct for the largest number n of known grades.
+    n is the score of an annotator who always gives the same grade. The lowest grade wins ties."""
     right = {
         grade: sum(is_right(rule, grade, gold, scale) for gold in golds) for grade in scale.values
     }

@@ -17,8 +17,8 @@ from annotation.core.scale import SHAPES
 
 @dataclass(frozen=True)
 class Preset:
-    """A preset, named by the task. settings: fields of a campaign, as in `create_campaign`. source:
-    origin of the grades and rules."""
+    """Default settings for new campaigns of one kind of task. settings: fields of a campaign, as in
+    `create_campaign`. source: origin of the grades and rules."""
 
     key: str
     title: str

@@ -27,8 +27,8 @@ def has_right_check_digit(orcid: str) -> bool:
 
 
 class ReleaseFinding(NamedTuple):
-    """Something that readers of a release will miss. required: whether a release without it must
-    be confirmed. problem, fix: sentences."""
+    """Missing information that readers of a release need. required: whether a release without it
+    must be confirmed. problem, fix: sentences."""
 
     key: str
     required: bool
@@ -37,12 +37,12 @@ class ReleaseFinding(NamedTuple):
 
     @property
     def is_metadata(self) -> bool:
-        """Return whether a value of the publication metadata is missing."""
+        """Return whether the missing information is a value of the publication metadata."""
         return self.key in {f.name for f in fields(Publication)}
 
 
 def _text(help: str, *, missing: str = "", required: bool = False) -> Any:
-    """Return a field of the metadata. missing: problem if it is empty, none by default."""
+    """Define a text field of the metadata. missing: the problem to report if it is empty."""
     about = {"help": help, "missing": missing, "required": required}
     return field(default="", metadata=about)
 
@@ -56,7 +56,7 @@ class Author:
 
 @dataclass(frozen=True)
 class Publication:
-    """The metadata. Every text can be empty."""
+    """The publication metadata of a campaign. Every text can be empty."""
 
     title: str = _text(
         "Title of the data set.",
@@ -144,7 +144,7 @@ class Publication:
         return publication
 
     def as_json(self) -> dict[str, Any]:
-        """Return the values as a campaign stores them."""
+        """Return the metadata as the JSON values that a campaign stores."""
         return {**asdict(self), "authors": [asdict(author) for author in self.authors]}
 
     def find_problems(self) -> list[tuple[tuple[str | int, ...], str, str]]:

@@ -103,9 +103,9 @@ def max_leases(
 
 
 def choose_partner(shared: Sequence[tuple[int, int]], *, common: int) -> int | None:
-    """Return the annotator to share more pairs with. shared: (annotator, pairs shared so far). The
-    result has the most shared pairs below `common`, the lowest id among ties, and is None if there
-    is no such annotator."""
+    """Choose the annotator with whom another annotator shares further pairs (annotation overlap).
+    shared: (annotator, pairs shared so far). The result has the most shared pairs below `common`,
+    the lowest id among ties, and is None if there is no such annotator."""
     short = [(-n, annotator) for annotator, n in shared if 0 < n < common]
     return min(short)[1] if short else None
 

@@ -26,7 +26,7 @@ def bound_times(
     wall_ms: int | None,
     server_ms: int | None,
 ) -> Times:
-    """Limit the times of the page to the time between lease and submission on the server.
+    """Limit the durations that the page reports to the server's time between lease and submission.
 
     server_ms=None: the times are not limited (simulated annotators, whose times are drawn). The
     excess is subtracted from the hidden time first, then from the idle time, then from the active

@@ -67,8 +67,8 @@ def make_secret() -> str:
 
 
 def sign(secret: str, *, message_id: str, seconds: int, body: bytes) -> str:
-    """Return the value of the header `webhook-signature`. seconds: since 1970, as in the header
-    `webhook-timestamp`."""
+    """Sign a message: return the value of the header `webhook-signature`. seconds: since 1970, as
+    in the header `webhook-timestamp`."""
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
     signed = b".".join((message_id.encode("ascii"), str(seconds).encode("ascii"), body))
     digest = hmac.new(key, signed, hashlib.sha256).digest()

@@ -43,7 +43,7 @@ def create_accounts(roles: dict[str, str]) -> dict[str, User]:
 
 
 def create_demo_accounts() -> User:
-    """Create a manager, who is returned, and an annotator."""
+    """Create the demo's manager and annotator, and return the manager."""
     manager = create_accounts({"manager": "manager", "annotator": "annotator"})["manager"]
     Profile.objects.create(user=manager, may_create=True)
     return manager

@@ -31,18 +31,17 @@ CAMPAIGN_FILE = Path(__file__).with_name("campaign.toml")
 
 
 def create_demo(say: Callable[[str], None], *, with_example: bool = True) -> Campaign:
-    """Create the accounts and campaigns, see `create_campaigns`."""
+    """Create the accounts and campaigns of the demo."""
     return create_campaigns(create_demo_accounts(), say, with_example=with_example)
 
 
 def create_campaigns(
     manager: User, say: Callable[[str], None], *, with_example: bool = True
 ) -> Campaign:
-    """Apply the campaign file: collection, topic check, runs, click labels, pool and an open
-    campaign, which is returned. With `with_example`, also create the example and the job that fills
-    it. Everything or nothing is created. Raises FormatError or pooling.platform.jobs.Refused if an
-    import fails.
-    """
+    """Create the demo's collection, runs, click labels and pool from its campaign file, check its
+    topics, and return its open campaign. With `with_example`, also create the example and the job
+    that fills it. Everything or nothing is created. Raises FormatError or
+    pooling.platform.jobs.Refused if an import fails."""
     say("Reading the documentation of the Python standard library …")
     entries = read_standard_library()
     with tempfile.TemporaryDirectory(prefix="assay-demo-") as folder:
@@ -69,7 +68,8 @@ def apply_description(
 
 
 def create_example(described: CampaignDescription, *, actor: User) -> None:
-    """Create the example on the collection and pool of the demo, and the job that fills it.
+    """Create the empty example campaign on the demo's collection and pool, and the job that fills
+    it.
     described: the demo's campaign file."""
     said = described.campaign
     managers = [person for person in said["people"] if person["role"] == "manager"]

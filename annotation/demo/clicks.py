@@ -20,7 +20,7 @@ CLICK_PROBABILITY = (0.02, 0.08, 0.25, 0.6)
 def simulate_click_labels(
     run: Iterable[str], grades: Mapping[tuple[str, str], int], *, seed: int
 ) -> QrelsColumns:
-    """Return labels from click-through rates.
+    """Simulate clicks on a run and return labels from the click-through rates.
 
     run: lines of a TREC run. grades: by topic and document ID, 0 if missing. A document at rank r
     is examined with probability 1 / sqrt(r).

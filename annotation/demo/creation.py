@@ -1,4 +1,4 @@
-"""The job that creates the demo after the first start, so that the server answers before it."""
+"""The job that creates the demo after the first start, without delaying the server's start."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def create_in_background(work: ClaimedJob) -> dict[str, Any]:
 
 
 def find_creation_job(user: User | AnonymousUser) -> Job | None:
-    """Return the job that creates the demo, if it waits or runs and belongs to the user."""
+    """Return the user's queued or running job that creates the demo, if there is one."""
     if not user.is_authenticated:
         return None
     return Job.objects.filter(kind=CREATE_JOB, created_by=user, state__in=Job.ACTIVE).first()

@@ -39,7 +39,7 @@ N_ANNOTATORS, KINDS, SEED = 14, {"reliable": 13.0, "clicker": 1.0}, 3
 
 
 def choose_gold_questions(example: Campaign, *, actor: User) -> None:
-    """Make N_GOLD pairs gold questions, drawn evenly over the grades."""
+    """Turn N_GOLD pairs of the example campaign, drawn evenly over the grades, into gold questions."""
     rows = [
         {"topic": topic, "document": name, "grade": int(grade)}
         for topic, _, name, grade in map(str.split, QRELS.read_text(encoding="utf-8").splitlines())
@@ -48,7 +48,7 @@ def choose_gold_questions(example: Campaign, *, actor: User) -> None:
 
 
 def recruit(example: Campaign) -> list[SimulatedAnnotator]:
-    """Return the example's annotators, one of which grades at random."""
+    """Create the example campaign's simulated annotators, one of whom grades at random."""
     return recruit_annotators(example, N_ANNOTATORS, weights=KINDS, seed=SEED)
 
 
@@ -61,7 +61,7 @@ def is_example(campaign: Campaign) -> bool:
 
 
 def find_example(user: User | AnonymousUser) -> Campaign | None:
-    """Return the example if it exists and the user manages it."""
+    """Return the demo's example campaign if it exists and the user manages it."""
     if not user.is_authenticated:
         return None
     return Campaign.objects.filter(
@@ -73,5 +73,5 @@ def find_example(user: User | AnonymousUser) -> Campaign | None:
 
 
 def find_filling_job(example: Campaign) -> Job | None:
-    """Return the job that fills the example, if it waits or runs."""
+    """Return the queued or running job that fills the example campaign, if there is one."""
     return Job.objects.filter(kind=FILL_JOB, campaign_id=example.pk, state__in=Job.ACTIVE).first()

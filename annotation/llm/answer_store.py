@@ -89,8 +89,8 @@ class AnswerStore:
             self._write({"asked": key})
 
     def failed(self, key: str, trouble: str) -> None:
-        """Do nothing. The report of the run counts failures, and the file only records that the
-        call was made."""
+        """Ignore a failed call. The report of the run counts failures, and the file already records
+        that the call was made."""
 
     def answer(self, key: str, row: Mapping[str, Any]) -> None:
         with self.lock:

@@ -85,8 +85,8 @@ class LabellingPlan:
     name: str = ""
 
     def setting(self) -> dict[str, Any]:
-        """Return everything that makes two answers comparable. It is the first line of the
-        store."""
+        """Return the settings that must be equal for two answers to be comparable. It is the first
+        line of the store."""
         told = hashlib.sha256(
             repr((list(self.scale), self.guidelines)).encode("utf-8")
         ).hexdigest()[:16]
@@ -116,7 +116,7 @@ class CostEstimate(NamedTuple):
 
 
 def estimate_cost(pairs: Sequence[PairToJudge], plan: LabellingPlan) -> CostEstimate:
-    """Estimate calls, tokens and cost before any call is made."""
+    """Estimate the calls, tokens and cost of a labelling run before any call is made."""
     sent = plan.samples * sum(estimate_tokens(plan.messages(pair)) for pair in pairs)
     received = (
         plan.samples
@@ -256,7 +256,7 @@ class _Labeller:
         self.told()
 
     def _wait(self, seconds: float) -> None:
-        """Wait for `seconds` or until the end is requested."""
+        """Wait for `seconds` or until the end of the run is requested."""
         until = time.monotonic() + seconds
         while (
             not self.stop.is_set()
@@ -266,7 +266,8 @@ class _Labeller:
             pass
 
     def _may_ask(self, messages: Sequence[dict[str, str]]) -> bool:
-        """Wait for the rate limit. Return False if the end was requested."""
+        """Wait until the rate limit allows another call. Return False if the end of the run was
+        requested."""
         with self.lock:
             expected = self.plan.price(
                 estimate_tokens(messages), EXPECTED_ANSWER.get(self.plan.template.name, 0)

@@ -28,8 +28,9 @@ class CallFailure(StrEnum):
 
 
 class CallFailed(Exception):
-    """A call failed. wait: seconds that the endpoint requests before the next call, None if
-    unknown. final: a repetition would fail as well (wrong key, unknown model)."""
+    """Raised if a call to the endpoint fails. wait: seconds that the endpoint requests before the
+    next call, None if unknown. final: a repetition would fail as well (wrong key, unknown model).
+    """
 
     def __init__(
         self,
@@ -44,7 +45,7 @@ class CallFailed(Exception):
 
 
 class CallStopped(Exception):
-    """The call was abandoned because `stop` was set."""
+    """Raised if a call was abandoned because `stop` was set."""
 
 
 class ChatReply(NamedTuple):
@@ -76,8 +77,8 @@ class Endpoint:
         idempotency_key: str,
         stop: threading.Event | None = None,
     ) -> ChatReply:
-        """Make one call. Raises CallFailed without an answer, and CallStopped once `stop` is
-        set."""
+        """Send a prompt to the endpoint and return its answer. Raises CallFailed without an answer,
+        and CallStopped once `stop` is set."""
         headers = {"Content-Type": "application/json", "Idempotency-Key": idempotency_key}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"

@@ -41,7 +41,7 @@ class JobEnded(Exception):
 
 
 class PairKey(NamedTuple):
-    """The key of a pair. topic: primary key of Topic."""
+    """Identification of a pair by topic and document. topic: primary key of Topic."""
 
     topic: int
     document: str
@@ -124,7 +124,8 @@ class DatabaseStore:
             self._guarded(lambda: self.work.progress(len(self.answers)))
 
     def _guarded(self, step: Callable[[], None]) -> None:
-        """Run a step. If it raises, running calls are stored first."""
+        """Run a step of the labelling. If it raises, store the running calls before the error is
+        passed on."""
         try:
             step()
         except BaseException as error:

@@ -16,7 +16,8 @@ from assay.formats.streams import Source, display_name, iterate_lines
 
 
 class FileLabel(NamedTuple):
-    """A label in a file. topic, document: IDs or, if `by_text`, the texts of query and passage.
+    """A label read from a file. topic, document: IDs or, if `by_text`, the texts of query and
+    passage.
     line: line number, None for qrels, whose pairs are identified by their IDs."""
 
     topic: str
@@ -28,7 +29,7 @@ class FileLabel(NamedTuple):
 
     @property
     def where(self) -> str:
-        """Position of the label, to follow the file name in messages."""
+        """The label's line number or IDs, as text that follows the file name in messages."""
         return (
             f", topic {self.topic}, document {self.document}"
             if self.line is None

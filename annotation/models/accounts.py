@@ -125,8 +125,8 @@ class InstitutionAccount(models.Model):
 
 
 class Attempts(models.Model):
-    """The number of attempts since `began_at`. `key` is a digest, so that no identities are
-    stored."""
+    """The number of attempts, such as failed sign-ins, since `began_at`. `key` is a digest, so that
+    no identities are stored."""
 
     key = models.CharField(max_length=64, unique=True)
     n = models.PositiveIntegerField(default=0)

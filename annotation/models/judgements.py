@@ -130,7 +130,7 @@ class Pair(models.Model):
 
 
 class Lease(models.Model):
-    """A missing judgement of a pair, reserved for one annotator."""
+    """A time-limited reservation of a pair's judgement for one annotator."""
 
     class State(models.TextChoices):
         LIVE = "live"

@@ -123,7 +123,7 @@ class Membership(models.Model):
 
     @property
     def is_guest(self) -> bool:
-        """Whether the member came from a panel (with `guest` loaded, without a query)."""
+        """Whether the member came from a panel. Needs no query if `guest` is loaded."""
         return hasattr(self, "guest")
 
     @property

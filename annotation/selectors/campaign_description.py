@@ -1,4 +1,4 @@
-"""A stored campaign in the form of a campaign file (annotation.core.campaign_file)."""
+"""Description of stored campaigns in the format of campaign files (annotation.core.campaign_file)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _describe_grades(scale: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def describe_known_pairs(pairs: QuerySet[Pair]) -> list[dict[str, Any]]:
-    """Describe the pairs that are not ordinary, in the pool's order."""
+    """Describe the campaign's gold, qualification and calibration pairs, in the pool's order."""
     rows = pairs.exclude(kind=Pair.Kind.NORMAL).order_by("position", "pk")
     columns = ("entry__topic__topic_id", "entry__docno", "kind", "gold_grade", "gold_explanation")
     names = ("topic", "document", "kind", "grade", "explanation")

@@ -41,16 +41,16 @@ class CampaignStep:
 
 
 class DraftContradiction(NamedTuple):
-    """A contradiction. step: key of the settings step that can fix it, or `gold` for the page of
-    control pairs."""
+    """A contradiction between settings of a draft campaign. step: key of the settings step that can
+    fix it, or `gold` for the page of control pairs."""
 
     step: str
     says: str
 
 
 def find_contradictions(campaign: Campaign) -> list[DraftContradiction]:
-    """Return problems that would mislead annotators or leave pairs without labels, as sentences.
-    Empty if the campaign can be opened."""
+    """Find settings of a draft that would mislead annotators or leave pairs without labels. Empty
+    if the campaign can be opened."""
     return [
         *_check_guidelines(campaign),
         *_check_qualification(campaign),
@@ -61,8 +61,8 @@ def find_contradictions(campaign: Campaign) -> list[DraftContradiction]:
 
 
 def check_time_settings(campaign: Campaign) -> list[str]:
-    """Return sentences about time settings that contradict each other. A draft with them cannot be
-    opened, and a running campaign shows a warning."""
+    """Check a campaign's time settings and return a sentence per contradiction. A draft with them
+    cannot be opened, and a running campaign shows a warning."""
     return find_time_contradictions({name: getattr(campaign, name) for name in TIME_SETTINGS})
 
 
@@ -212,7 +212,7 @@ def capacity_warning(campaign: Campaign, needed: int) -> str:
 
 
 def get_campaign_steps(campaign: Campaign) -> list[CampaignStep]:
-    """Return the steps in order."""
+    """Return the steps towards an open campaign, in order."""
     collection = campaign.collection
     pairs_there = collection.runs.exists() or collection.pools.exists()
     files = [

@@ -13,7 +13,7 @@ SNIPPET_LENGTH = 240
 
 @dataclass(frozen=True)
 class ExamplePair:
-    """A pair with its texts. entry: its row ID."""
+    """A pair that can become an example, with its texts. entry: row ID of the pool entry."""
 
     entry: int
     query: str

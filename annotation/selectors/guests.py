@@ -1,4 +1,4 @@
-"""The panel of a guest, and whether it has room for another one."""
+"""The panel of a guest, and whether it can admit another guest."""
 
 from __future__ import annotations
 

@@ -119,8 +119,8 @@ def get_progress(annotator: Membership, *, now: datetime) -> AnnotatorProgress:
 def get_situation(
     annotator: Membership, *, now: datetime, continue_after_target: bool = False
 ) -> Situation:
-    """Return whether the annotator may judge now and, if not, the reason. If there are several, the
-    most final one."""
+    """Return whether the annotator may judge now and, if not, the reason. If several reasons apply,
+    the most permanent one is returned."""
     campaign, own = annotator.campaign, get_progress(annotator, now=now)
 
     def say(state: str, message: str, **details: Any) -> Situation:
@@ -302,9 +302,9 @@ def count_live_leases(annotator: Membership, now: datetime) -> int:
 
 
 class PairText(NamedTuple):
-    """The parts of a pair that annotators see, as stored. If the document has no stored text, text
-    is None and docno is set. topic_row: primary key of the topic. other: of a battle, the same
-    parts of the other document, else None or empty."""
+    """The stored texts of a pair that annotators see. If the document has no stored text, text is
+    None and docno is set. topic_row: primary key of the topic. other: of a battle, the same parts
+    of the other document, else None or empty."""
 
     pair: int
     topic: str

@@ -37,8 +37,8 @@ DIFFERS_FROM_ENTRY = (
 
 
 def immediate_faults(campaign: Campaign) -> list[str]:
-    """Return differences in counters that agree between any two transactions, also while annotators
-    judge: counters of members, slots of special pairs, frozen LLM judges, uses of invitations."""
+    """Return errors in counters that every transaction keeps correct, also while annotators judge:
+    counters of members, slots of special pairs, frozen LLM judges, uses of invitations."""
     return [
         *_member_faults(campaign),
         *_special_pair_faults(campaign),
@@ -48,8 +48,8 @@ def immediate_faults(campaign: Campaign) -> list[str]:
 
 
 def deferred_faults(campaign: Campaign) -> list[str]:
-    """Return differences in counters that are updated in a separate transaction. They can be
-    outdated briefly after a manager's change and while a job extends the pool."""
+    """Return errors in counters that a later, separate transaction updates. They can be outdated
+    briefly after a manager's change and while a job extends the pool."""
     faults = [
         f"{name} is {getattr(campaign, name)}, but a recount gives {so}"
         for name, so in count_campaign_figures(campaign).items()
@@ -75,14 +75,14 @@ def deferred_faults(campaign: Campaign) -> list[str]:
 
 
 def count_campaign_figures(campaign: Campaign) -> dict[str, int]:
-    """Count the figures that the campaign's row stores of its pairs and guidelines, without pairs
-    of removed topics."""
+    """Recompute the counts of pairs and guidelines that the campaign's row stores, without pairs of
+    removed topics."""
     newest = campaign.guidelines.aggregate(n=Coalesce(Max("number"), 0))["n"]
     return count_pairs_by_kind(campaign) | {"newest_guideline": newest}
 
 
 def copied_entry_fields(pair: Pair) -> dict[str, Any]:
-    """Return the pair's copies of its entry's fields."""
+    """Return the values that a pair has copied from its pool entry."""
     return {
         name: getattr(pair, name)
         for name in ("topic_row", "priority", "position", "without_text", "removed")
@@ -90,7 +90,7 @@ def copied_entry_fields(pair: Pair) -> dict[str, Any]:
 
 
 def current_entry_fields(pair: Pair) -> dict[str, Any]:
-    """Return the current values of these fields in the entry."""
+    """Return the pool entry's current values of the fields that pairs copy."""
     entry = pair.entry
     return {
         "topic_row": entry.topic_id,

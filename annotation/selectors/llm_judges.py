@@ -87,7 +87,7 @@ def get_last_job(judge: LlmJudge, *, active: bool = False) -> Job | None:
 
 
 def get_pool_entries(campaign: Campaign) -> QuerySet[PoolEntry]:
-    """Return every entry of the pool, drawn or not, except those of removed topics."""
+    """Return every entry of the pool, sampled or not, except those of removed topics."""
     if campaign.pool_id is None:
         return PoolEntry.objects.none()
     return PoolEntry.objects.filter(pool=campaign.pool_id, topic__removed_reason="")
@@ -292,7 +292,7 @@ def label_file_header(judge: LlmJudge) -> str:
 
 
 class PoolPairFinder:
-    """Finder of the pool pair that a label of a file refers to, by IDs or texts."""
+    """Lookup of the pool pair to which a label from a file refers, by IDs or texts."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
@@ -305,7 +305,8 @@ class PoolPairFinder:
         self.texts: dict[tuple[str, str], tuple[int, str]] | None = None
 
     def find_position(self, label: FileLabel) -> tuple[int, str] | None:
-        """Return (primary key of Topic, document ID), or None for a pair outside the pool."""
+        """Return the label's pair as (primary key of Topic, document ID), or None if it is not in
+        the pool."""
         if not label.by_text:
             row = self.entries.get((label.topic, label.document))
             return None if row is None else (row, label.document)

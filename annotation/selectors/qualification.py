@@ -83,12 +83,12 @@ def answer_feedback(pair: Pair, grade: int | None, annotator: Membership) -> dic
 
 
 def required_correct(campaign: Campaign, total: int) -> int:
-    """Return how many of `total` answers must be correct to pass."""
+    """Return how many of `total` answers must be correct to pass the qualification test."""
     return math.ceil(campaign.qualification_pass * total - 1e-9)
 
 
 def qualification_result(campaign: Campaign, result: QualificationScore) -> bool | None:
-    """Return whether the test is passed, None while pairs are left."""
+    """Return whether the annotator has passed the qualification test, None while pairs are left."""
     return (
         result.right >= required_correct(campaign, result.total)
         if result.judged >= result.total
@@ -205,7 +205,8 @@ def chance_of_gold(campaign: Campaign) -> float:
 
 
 def get_known_scores(campaign: Campaign) -> dict[int, dict[str, QualificationScore]]:
-    """Return the scores by membership id, under `qualification` and `gold`."""
+    """Return each annotator's scores on qualification and gold pairs, by membership ID and then by
+    kind of pair (`qualification`, `gold`)."""
     kinds = (Pair.Kind.QUALIFICATION, Pair.Kind.GOLD)
     pairs = dict(
         get_kept_pairs(campaign)

@@ -20,8 +20,8 @@ def get_questions(campaign: Campaign) -> QuerySet[Question]:
 
 
 def count_unanswered(campaign: Campaign) -> int:
-    """Count unanswered questions, by annotator first, because a campaign has few annotators and
-    many pairs."""
+    """Count unanswered questions of a campaign. The query starts from its annotators, because they
+    are fewer than its pairs."""
     return Question.objects.filter(membership__campaign=campaign, answered_at=None).count()
 
 

@@ -14,7 +14,8 @@ PREVIEW_WIDTHS = (1, 2, 3, 5)
 
 
 def preview_bands(campaign: Campaign) -> list[WindowPreview]:
-    """Preview several widths, including the campaign's and a single window. Empty without pairs.
+    """Preview the effect of several widths of the rank window, including the campaign's width and a
+    single window. Empty without pairs.
 
     Judging is simulated from the start with the campaign's number of annotators. A large pool is
     reduced to a systematic sample of its topics, with proportionally fewer annotators.

@@ -33,15 +33,15 @@ class SearchHit(NamedTuple):
 
 
 class SearchGroup(NamedTuple):
-    """Results of one kind."""
+    """Search results of one kind, such as campaigns or topics."""
 
     name: str | Promise
     hits: list[SearchHit]
 
 
 def search(user: User, words: str) -> list[SearchGroup]:
-    """Return the kinds with results. Objects are found by a part of their text, and pairs by
-    document ID, or by topic ID and document ID."""
+    """Search what the user manages, and return the results by kind. Objects are found by a part of
+    their text, and pairs by document ID, or by topic ID and document ID."""
     words = " ".join(words.split())
     if not words:
         return []

@@ -26,7 +26,7 @@ def record_event(
 
 
 def _event_data(entry: AuditEvent) -> dict[str, Any]:
-    """Return what receivers of a webhook learn from the entry."""
+    """Return the data of an audit log entry that webhooks send."""
     if entry.action != AuditAction.BUILT_A_RELEASE:
         return {}
     return {

@@ -159,7 +159,8 @@ def queue_test(webhook: Webhook) -> WebhookMessage:
 
 
 def mark_checked(campaign: Campaign, now: datetime) -> set[str]:
-    """Store the time of a check for events, and return the names of all subscribed events."""
+    """Record that the campaign was checked for events, and return the names of all events to which
+    its webhooks subscribe."""
     campaign.webhooks.update(checked_at=now)
     return {
         name for events in campaign.webhooks.values_list("events", flat=True) for name in events

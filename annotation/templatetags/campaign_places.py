@@ -1,4 +1,4 @@
-"""Template tags for the navigation of a campaign: its places, and their pages."""
+"""Template tags for the navigation of a campaign: its tabs, and the pages of each."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ EMPTY_IN_EXAMPLE = {"campaign-gold", "campaign-feedback"}
 
 @register.simple_tag(takes_context=True)
 def campaign_places(context: dict[str, Any]) -> NavSections:
-    """Return the places of the page's campaign. A draft has no results yet, and its settings are
-    the steps to its opening. LLM judges need an endpoint or labels from a file."""
+    """Return the navigation tabs of the page's campaign. A draft has no results yet, and its
+    settings are the steps to its opening. LLM judges need an endpoint or labels from a file."""
     campaign, tab = context["campaign"], context.get("tab", "")
     gear = DRAFT_SETTINGS if campaign.state == Campaign.State.DRAFT else SETTINGS
     if tab != LLM_JUDGES.tab and not has_llm_judges(campaign):

@@ -381,7 +381,7 @@ def _people_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _publication_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
-    """Show the publication metadata. It is no step towards an open campaign."""
+    """Show and change the publication metadata, which are not required to open a campaign."""
     stored = Publication.read(campaign.publication)
     forms = PublicationForms(request.POST or None, stored)
     if request.method == "POST" and (publication := forms.read()) is not None:

@@ -57,7 +57,7 @@ def get_page_modules() -> PageModules:
 
 
 def _collect_imports(name: str) -> set[str]:
-    """Return the module and its imports, recursively. Modules that lazy.js loads later by
+    """Return a script module and its imports, recursively. Modules that lazy.js loads later by
     import(...) are not included."""
     names = {name}
     while (
@@ -78,8 +78,8 @@ def _read_imports(name: str) -> list[str]:
 
 @functools.cache
 def build_digest() -> str:
-    """Return a digest of the page's scripts. A page loaded with another digest reloads itself when
-    no answer waits to be sent."""
+    """Return a digest of the judging page's scripts. A page loaded with another digest reloads
+    itself when no answer waits to be sent."""
     digest = hashlib.sha256()
     for path in sorted([*SCRIPTS_DIR.glob("*.js"), *SCRIPTS_DIR.glob("judge/*.js")]):
         digest.update(path.read_bytes())

@@ -14,8 +14,8 @@ from pooling.permissions import SignedInRequest
 @login_required
 @require_safe
 def page(request: SignedInRequest) -> HttpResponse:
-    """Show the results. While the user types, the dialog in the header of every page fetches this
-    page and shows its list."""
+    """Show the search results. While the user types, the dialog in the header of every page fetches
+    this page and shows its list."""
     words = request.GET.get("q", "")[:200]
     return render(
         request, "annotation/search.html", {"words": words, "groups": search(request.user, words)}

@@ -31,8 +31,8 @@ _MARKS = re.compile(f"{_MARK}([a-z]+)")
 
 
 class Shell(NamedTuple):
-    """Everything that determines the page: fields of the campaign under their own names, language,
-    time zone and build."""
+    """The values that determine the rendered judging page: fields of the campaign under their own
+    names, language, time zone and build."""
 
     slug: str
     name: str
@@ -56,7 +56,7 @@ def render_shell(
     modules: Hashable,
     is_trial: bool = False,
 ) -> str:
-    """Return the page for this annotator, in the language and time zone of the request."""
+    """Return the judging page for this annotator, in the language and time zone of the request."""
     campaign = annotator.campaign
     shell = Shell(
         *(
@@ -86,7 +86,7 @@ def render_shell(
 
 @lru_cache(maxsize=MAX_KEPT)
 def _render_parts(shell: Shell, modules: Hashable) -> list[str]:
-    """Return the page split at its markers: text, name of the personal value, text, …"""
+    """Render the judging page and split it at its markers: text, name of a personal value, text, …"""
     user = SimpleNamespace(pk=f"{_MARK}pk", get_username=f"{_MARK}name")
     context: dict[str, Any] = {
         "request": SimpleNamespace(user=user, COOKIES={"theme": f"{_MARK}theme"}),

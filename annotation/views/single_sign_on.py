@@ -57,8 +57,8 @@ def by_header(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_safe
 def oidc_ask(request: HttpRequest) -> HttpResponse:
-    """Redirect to the provider with a state, a nonce and a challenge, which are kept in the
-    session."""
+    """Redirect to the OpenID Connect provider with a state, a nonce and a challenge, which are kept
+    in the session."""
     if not settings.OIDC_ISSUER:
         raise Http404
     try:

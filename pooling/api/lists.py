@@ -32,7 +32,8 @@ class ListFilter:
     values: tuple[tuple[str, Q], ...] = ()
 
     def chosen(self, text: str) -> Q:
-        """Return the condition for the given word. Raises ValidationError for an unknown one."""
+        """Return the query condition for the parameter's value. Raises ValidationError for an
+        unknown one."""
         if not self.values:
             return Q(**{self.lookup or self.name: text})
         for word, choice in self.values:

@@ -1,4 +1,4 @@
-"""Generate /api/schema: REST framework's own facts, and the possible errors of each operation."""
+"""Generate the OpenAPI schema at /api/schema, with the possible errors of each operation."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ProblemSerializer(serializers.Serializer):
 
 
 def problem_responses(*statuses: int) -> dict[Any, OpenApiResponse]:
-    """Return these errors as `responses` of an operation."""
+    """Return the OpenAPI `responses` of an operation for these errors."""
     return {
         (status, CONTENT_TYPE): OpenApiResponse(
             ProblemSerializer, description=STATUS_DESCRIPTIONS[status]
@@ -67,8 +67,8 @@ def problem_responses(*statuses: int) -> dict[Any, OpenApiResponse]:
 
 
 def zip_response(description: str) -> dict[Any, OpenApiResponse]:
-    """Return a zip file as `responses` of an operation. It is also declared as bytes, because
-    generated clients do not know the type application/zip."""
+    """Return the OpenAPI `responses` of an operation that answers with a zip file. It is also
+    declared as bytes, because generated clients do not know the type application/zip."""
     return {
         (200, kind): OpenApiResponse(OpenApiTypes.BINARY, description=description)
         for kind in ("application/zip", "application/octet-stream")
@@ -80,7 +80,7 @@ class ApiSchema(AutoSchema):
     responses follow from their type."""
 
     def errors(self) -> list[int]:
-        """Return the error statuses of this operation."""
+        """Return the HTTP error statuses that this operation can answer with."""
         reads, changes, repeats = (
             bool(self._get_request_body()),
             self.method not in SAFE_METHODS,

@@ -74,7 +74,7 @@ class ServiceView(GenericAPIView):
 
 
 def accepted_response(job: Job) -> Response:
-    """Queue a job and return 202."""
+    """Send a queued job to the worker, and return a 202 response that describes it."""
     tasks.send(job)
     return Response(
         shapes.JobSerializer(job).data,

@@ -1,1 +1,1 @@
-"""Pure code of pooling: no Django, Celery, settings, clock or global randomness."""
+"""Pooling logic without Django, Celery, settings, clock or global randomness."""

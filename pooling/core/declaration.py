@@ -24,7 +24,7 @@ MAX_WORDS = 60
 
 @dataclass(frozen=True)
 class Key:
-    """A key of a table.
+    """The definition of one key of a declared table.
 
     kind: text, whole, number, flag, moment, day, texts, numbers, file, files, rows, table. none: the value
     written for an absent value (0 or ""). row: the keys of a row or table, of which `identity` identifies
@@ -53,7 +53,7 @@ class Mistake(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One change.
+    """A difference between the current and the declared state.
 
     table: collection, pool or campaign. before: None for a new value. after: None for a removed
     one. words: description for display.
@@ -69,7 +69,8 @@ class Change(NamedTuple):
 def read_table(
     said: Any, keys: Sequence[Key], path: Path, *, with_defaults: bool = False
 ) -> tuple[dict[str, Any], list[Mistake]]:
-    """Return (values of the given keys, or of all keys for a row; mistakes)."""
+    """Read the values of a declared table. Returns (values of the keys that it contains or,
+    `with_defaults`, of all keys; mistakes)."""
     if not isinstance(said, Mapping):
         return {}, [Mistake(path, f"{path[-1]} is not a table", "key = value")]
     known = {key.name: key for key in keys}
@@ -105,7 +106,8 @@ class InvalidValue(Exception):
 
 
 def parse_value(key: Key, value: Any, path: Path) -> Any:
-    """Convert a value to Python, with None for an absent one. Raises WrongValue."""
+    """Convert a declared value to its Python type, or to None if it stands for an absent value.
+    Raises InvalidValue."""
     if key.none is not None and (
         value is None or (type(value) is type(key.none) and value == key.none)
     ):
@@ -192,7 +194,8 @@ def format_row(key: Key, row: Mapping[str, Any]) -> str:
 
 
 def parse_moment(value: Any) -> datetime | None:
-    """Return the time in UTC, truncated to seconds. Text is ISO 8601 with a time zone."""
+    """Parse a time, given as a datetime or as ISO 8601 text, and return it in UTC. None if it is
+    not a time with a time zone."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else value
         return (
@@ -257,7 +260,7 @@ EXPECTED_VALUES = {
 def plain_table(
     values: Mapping[str, Any], keys: Sequence[Key], *, as_text: bool = False
 ) -> dict[str, Any]:
-    """Return the values as a document writes them, in the order of the keys, without None and
+    """Convert values to those of a declaration file, in the order of the keys, without None and
     without defaults in rows.
 
     as_text: for JSON, with times and days as ISO 8601 and null for absent values.
@@ -294,8 +297,8 @@ def plain_table(
 def list_changes(
     before: Mapping[str, Any], wanted: Mapping[str, Any], keys: Iterable[Key], table: str
 ) -> list[Change]:
-    """Return the changes that lead to `wanted`, in the order of the keys. Keys that `wanted` lacks
-    keep their values."""
+    """List the changes that turn the current values into `wanted`, in the order of the keys. Keys
+    that `wanted` lacks keep their values."""
     changes: list[Change] = []
     for key in keys:
         if key.name not in wanted or before.get(key.name) == wanted[key.name]:
@@ -327,7 +330,8 @@ def list_changes(
 def list_row_changes(
     key: Key, before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]], table: str
 ) -> list[Change]:
-    """Return changes by row. A different order of rows is a change only if the key is ordered."""
+    """List the added, removed and changed rows of a table. A different order of rows is a change
+    only if the key is ordered."""
     row_of = {row_identity(key, row): row for row in before}
     changes = []
     for row in wanted:
@@ -370,7 +374,7 @@ def list_row_changes(
 
 
 def format_value(value: Any) -> str:
-    """Format a value for display."""
+    """Format a declared value for display."""
     if value in (None, "", []):
         return "none"
     if isinstance(value, bool):

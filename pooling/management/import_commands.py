@@ -28,7 +28,7 @@ from pooling.services import uploads
 
 
 class ImportFailed(CommandError):
-    """The import failed. The exit status is 2, as for all invalid input."""
+    """Raised if an import fails. The exit status is 2, as for all invalid input."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, returncode=2)
@@ -54,8 +54,8 @@ def get_user(name: str | None) -> Any:
 
 
 def run_job_here(job: Job, stderr: OutputWrapper) -> Job:
-    """Run the job here, or wait for the worker that claimed it first. Returns the finished job.
-    Raises ImportFailed with its problems."""
+    """Run the job in this process, or wait for the worker that has claimed it. Returns the finished
+    job. Raises ImportFailed with the job's problems."""
     stop = threading.Event()
     watcher = threading.Thread(target=_show_progress, args=(job.pk, stop, stderr), daemon=True)
     if not connection.in_atomic_block:

@@ -42,8 +42,8 @@ RECOVERY_HINTS = {
 
 @dataclass(frozen=True)
 class RemovalPreview:
-    """goes: numbers of rows that are deleted too ("120 pairs"). refused: why the object cannot be
-    deleted now, or empty."""
+    """A preview of a deletion. goes: numbers of rows that are deleted too ("120 pairs"). refused:
+    why the object cannot be deleted now, or empty."""
 
     kind: str
     title: str
@@ -53,7 +53,7 @@ class RemovalPreview:
 
 
 def preview_removal(collection: Collection, kind: str, pk: int | None) -> RemovalPreview | None:
-    """Return the preview, or None if the object does not exist."""
+    """Preview the deletion of an object. Returns None if the object does not exist."""
     if kind == "topics":
         rows: Any = collection.topics.all()
         pools = collection.pools.count()

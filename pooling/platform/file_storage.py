@@ -45,7 +45,7 @@ class StoredFile(NamedTuple):
 
 
 class FolderStorage(FileSystemStorage):
-    """Files in the folder MEDIA_ROOT."""
+    """File storage in the folder MEDIA_ROOT."""
 
     is_cache = False
     """Whether the folder only holds copies."""
@@ -53,21 +53,22 @@ class FolderStorage(FileSystemStorage):
 
     @property
     def called(self) -> str:
-        """Return the description for display."""
+        """Return a description of the storage for display."""
         return str(self.location)
 
     def place(self, name: str) -> Path:
-        """Return the local path for a new file of this name, after which `keep` must be called. Its
-        folder exists."""
+        """Return the local path at which to write a new file of this name. Its folder exists. Call
+        `keep` when the file is complete."""
         path = Path(super().path(name))
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
     def keep(self, name: str) -> None:
-        """Declare the file at its path complete."""
+        """Store the file that was written at the path returned by `place`."""
 
     def each(self) -> Iterator[StoredFile]:
-        """Yield all files by name, without the folders in which jobs unpack uploads."""
+        """Yield all stored files, ordered by path, without the folders in which jobs unpack
+        uploads."""
         folder = Path(self.location)
         for path in sorted(folder.rglob("*")) if folder.exists() else []:
             with contextlib.suppress(FileNotFoundError):  # deleted in the meantime
@@ -95,7 +96,8 @@ def find_folder_problem(folder: Path) -> str:
 
 
 class ObjectStorage(FolderStorage):
-    """Files in a bucket of an S3-compatible object store. MEDIA_ROOT is this machine's cache.
+    """File storage in a bucket of an S3-compatible object store. MEDIA_ROOT is this machine's
+    cache.
 
     Raises OSError (EREMOTEIO) if the store does not respond.
     """

@@ -28,7 +28,7 @@ is_expendable = False
 
 
 class JobWatch:
-    """Watches one job.
+    """A watch that ends one job if it must not continue.
 
     why: returns the exception with which the job must end now, or None while it may continue.
     give_up: called with the exception before the process ends.

@@ -62,31 +62,31 @@ T = TypeVar("T")
 
 
 class Refused(Exception):
-    """The request cannot be carried out. The message states the reason and a fix."""
+    """Raised if a request cannot be carried out. The message states the reason and a fix."""
 
 
 class MalformedRequest(Refused):
-    """The request is invalid regardless of the current state. The API answers 400, and 409 to other
-    refusals."""
+    """Raised if a request is invalid regardless of the current state. The API answers 400, and 409
+    to other refusals."""
 
 
 class OverQuota(PermissionDenied):
-    """The user has reached the limit per person. The message states a fix. Pages and API answer
-    403."""
+    """Raised if the user has reached a limit per user. The message states a fix. Pages and API
+    answer 403."""
 
     code = "over_quota"
 
 
 class JobCancelled(Exception):
-    """The job was cancelled on request."""
+    """Raised if the job was cancelled on request."""
 
 
 class JobStalled(Exception):
-    """The job has made no progress for too long."""
+    """Raised if the job has made no progress for too long."""
 
 
 class JobTakenOver(Exception):
-    """Another worker holds the job now."""
+    """Raised if another worker now holds the job."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def register_job_kind(
 
 
 def figure_kinds() -> list[str]:
-    """Return the names of the kinds whose results are statistics of a page."""
+    """Return the names of the kinds of jobs that compute statistics for a page."""
     return [kind.name for kind in KINDS.values() if kind.figures]
 
 
@@ -491,7 +491,8 @@ def _end_if_held(work: ClaimedJob, state: str, report: dict[str, Any], message: 
 
 
 def describe_refusal(error: FormatError) -> dict[str, Any]:
-    """Return a refused file as a job's report: the first 50 problems and their number."""
+    """Describe the errors of a refused file as a job's report: the first 50 problems and their
+    number."""
     return {
         "file": error.file,
         "n_problems": error.count,

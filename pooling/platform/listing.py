@@ -111,7 +111,7 @@ class ListPage:
         return len(self.page)
 
     def show(self, rows: Sequence[Any]) -> None:
-        """Replace the rows of the page by their display form, one for one."""
+        """Replace each row of the page by its display form."""
         self.page.object_list = rows
 
     @property

@@ -26,17 +26,17 @@ POLL_SECONDS = 0.2
 
 
 class AddressRefused(Exception):
-    """The address must not be called. The message states the reason and a fix."""
+    """Raised if an address must not be called. The message states the reason and a fix."""
 
 
 class RequestStopped(Exception):
-    """The request was abandoned because `stop` was set."""
+    """Raised if a request was abandoned because `stop` was set."""
 
 
 @dataclass(frozen=True)
 class PublicOnly:
-    """Restrict requests to HTTPS and public IP addresses. networks: further IP networks that are
-    allowed, also without HTTPS. setting: the setting that lists them, for messages."""
+    """A restriction of requests to HTTPS and public IP addresses. networks: further IP networks
+    that are allowed, also without HTTPS. setting: the setting that lists them, for messages."""
 
     networks: Sequence[str] = ()
     setting: str = ""
@@ -74,7 +74,7 @@ def make_printable(text: str, n_characters: int) -> str:
 
 @dataclass(frozen=True)
 class ServerAnswer:
-    """An answer of a server. body: at most MAX_ANSWER_BYTES."""
+    """The HTTP response of another server. body: at most MAX_ANSWER_BYTES."""
 
     status: int
     headers: http.client.HTTPMessage
@@ -92,8 +92,8 @@ class ServerAnswer:
 
 @dataclass(frozen=True)
 class OutgoingRequest:
-    """A request with a body. timeout: seconds for the whole call. restriction: None for addresses
-    that the operator has configured."""
+    """An HTTP request with a body to another server. timeout: seconds for the whole call.
+    restriction: None for addresses that the operator has configured."""
 
     url: str
     body: bytes

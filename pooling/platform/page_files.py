@@ -45,7 +45,7 @@ class PageFiles:
         self.parts: dict[str, Table | Picture] = {}
 
     def offer(self, part: Table | Picture) -> SafeString:
-        """Return the menu of the part's files, or nothing if it has no rows."""
+        """Return the download menu of a table or chart, or nothing if it has no rows."""
         if not part.rows:
             return SafeString()
         kind = "table" if isinstance(part, Table) else "picture"

@@ -1,4 +1,4 @@
-"""Sentences for pages, made of error messages of commands and readers of files."""
+"""Conversion of error messages from commands and file readers to sentences for pages."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ returning simultaneously."""
 
 
 class ProcessBusy(Exception):
-    """The process already does the maximum number of such operations, and nothing was done. The
-    message is for users."""
+    """Raised if the process already executes the maximum number of such operations. Nothing was
+    done. The message is for users."""
 
 
 def unavailable_reason(error: BaseException) -> str:

@@ -180,7 +180,8 @@ MAX_REFUSED = 50
 
 
 def get_activity(collection: Collection, *, n_recent: int = 5) -> CollectionActivity:
-    """Return the activity, without jobs that pages start themselves unless they failed."""
+    """Return the collection's current activity. Jobs that pages start automatically are included
+    only if they failed."""
     shown = collection.jobs.exclude(~Q(state=Job.State.FAILED), kind__in=figure_kinds())
     latest_jobs = list(shown.select_related("created_by")[: 50 + n_recent])
     active = [jobs.make_job_view(job) for job in latest_jobs if job.state in Job.ACTIVE]

@@ -1,4 +1,4 @@
-"""Jobs as pages and API show them."""
+"""Jobs with derived values for display by pages and API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pools as pages, API and files show them."""
+"""Queries and derived values of pools, for pages, API and files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pooling.selectors import jobs
 
 @dataclass(frozen=True)
 class PoolOfDepth:
-    """The pool of one depth and the cost of judging it."""
+    """The size of the pool at one depth and the cost of judging it."""
 
     depth: int
     pairs: int
@@ -29,8 +29,8 @@ class PoolOfDepth:
 
 @dataclass(frozen=True)
 class RunContribution:
-    """One run's contribution. overlaps: (share of this run's pairs that the other run has too, step
-    0-4 for its shade, whether it is the run itself)."""
+    """The contribution of one run to a pool. overlaps: (share of this run's pairs that the other
+    run has too, step 0-4 for its shade, whether it is the run itself)."""
 
     tag: str
     pairs: int

@@ -1,4 +1,4 @@
-"""A collection's topics as pages show them."""
+"""Queries of a collection's topics, for its pages."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from pooling.models import Collection, Topic
 
 
 def get_topics(collection: Collection) -> QuerySet[Topic]:
-    """Return the topics in order."""
+    """Return the collection's topics in file order."""
     return collection.topics.select_related("decided_by").order_by("position")
 
 
 def filter_by_state(topics: QuerySet[Topic], state: str) -> QuerySet[Topic]:
-    """Filter topics. state: kept, removed, or open (proposed for removal and undecided)."""
+    """Filter topics by state. state: kept, removed, or open (proposed for removal and undecided)."""
     if state == "open":
         return topics.exclude(proposal="").filter(decided_at=None)
     return (
@@ -25,7 +25,7 @@ def filter_by_state(topics: QuerySet[Topic], state: str) -> QuerySet[Topic]:
 
 
 def filter_by_decision(proposals: QuerySet[Topic], decision: str) -> QuerySet[Topic]:
-    """Filter proposals. decision: open, removed or kept."""
+    """Filter proposed removals by the manager's decision. decision: open, removed or kept."""
     if decision == "open":
         return proposals.filter(decided_at=None)
     return (
@@ -36,7 +36,7 @@ def filter_by_decision(proposals: QuerySet[Topic], decision: str) -> QuerySet[To
 
 
 def count_topics(collection: Collection) -> dict[str, int]:
-    """Return the numbers of topics: all, kept, removed, open (proposed and undecided)."""
+    """Count the collection's topics by state: all, kept, removed, open (proposed and undecided)."""
     return collection.topics.aggregate(
         all=Count("pk"),
         kept=Count("pk", filter=Q(removed_reason="")),
@@ -84,7 +84,7 @@ def count_open_reasons(collection: Collection) -> list[tuple[str, int]]:
 
 
 def get_last_level(collection: Collection) -> str:
-    """Return the level of the last check. Every import checks at level `exact`."""
+    """Return the level of the collection's last topic check. Every import checks at level `exact`."""
     last = collection.jobs.filter(kind="check topics").order_by("-created_at").first()
     return last.parameters.get("level", "exact") if last else "exact"
 

@@ -66,7 +66,8 @@ def describe_collection(
     n_documents: int | None,
     text_format: str = "",
 ) -> Collection:
-    """Change the description. An empty text_format keeps the current one."""
+    """Change the collection's name, description and number of documents. An empty text_format keeps
+    the current one."""
     collection.name, collection.description, collection.n_documents = (
         name.strip(),
         description.strip(),
@@ -78,7 +79,7 @@ def describe_collection(
 
 
 def add_manager(collection: Collection, username: str) -> Any:
-    """Add a manager. Raises Refused for an unknown username."""
+    """Add a manager to the collection. Raises Refused for an unknown username."""
     manager = get_user_model().objects.filter(username=username.strip(), is_active=True).first()
     if manager is None:
         raise Refused(
@@ -90,7 +91,7 @@ def add_manager(collection: Collection, username: str) -> Any:
 
 
 def remove_manager(collection: Collection, user_id: int) -> None:
-    """Remove a manager. The last manager cannot be removed."""
+    """Remove a manager from the collection. The last manager cannot be removed."""
     with transaction.atomic():
         Collection.objects.select_for_update().get(pk=collection.pk)
         if not collection.managers.exclude(pk=user_id).exists():
@@ -116,7 +117,7 @@ def delete_collection(collection: Collection) -> None:
 
 
 def list_files(collection: Collection) -> list[str]:
-    """Return the storage names of the files of its rows."""
+    """Return the names in the file storage of all files of the collection."""
     columns = (
         collection.uploads.values_list("file", flat=True),
         collection.document_files.values_list("file", flat=True),

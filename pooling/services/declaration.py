@@ -54,8 +54,8 @@ class PlannedImport(NamedTuple):
 
 @dataclass
 class CollectionPlan:
-    """Planned changes. collection, pool: None if they are to be created. bring: files in order of
-    import."""
+    """The planned changes of a collection and its pool. collection, pool: None if they are to be
+    created. bring: files in order of import."""
 
     said: Mapping[str, Any]
     of_pool: Mapping[str, Any]
@@ -84,7 +84,8 @@ class CollectionPlan:
         return bool(self.bring) or any(change.table == "pool" for change in self.changes)
 
     def file(self, name: str, path: tuple[str | int, ...]) -> str | None:
-        """Return the path of an existing file. Otherwise add a refusal and return None."""
+        """Return the path of a file that the declaration names. If it does not exist, add a refusal
+        and return None."""
         if self.folder is None:
             self.refuse(
                 path,
@@ -104,8 +105,8 @@ class CollectionPlan:
 def plan_collection(
     said: Mapping[str, Any], of_pool: Mapping[str, Any], *, folder: str | None
 ) -> CollectionPlan:
-    """Plan the changes. folder: base of relative paths, or None if there are no files. Raises
-    FormatError for a file that cannot be read."""
+    """Plan the changes of a collection and its pool. folder: base of relative paths, or None if
+    there are no files. Raises FormatError for a file that cannot be read."""
     collection = Collection.objects.filter(slug=said["slug"]).first()
     pool = (
         collection.pools.filter(name=of_pool["name"]).first()

@@ -113,7 +113,7 @@ class TextCounts:
     n_words: int = 0
 
     def add(self, document: DocumentRecord) -> bool:
-        """Count a document. Returns whether it is empty."""
+        """Add a document to the counts. Returns whether it is empty."""
         words = count_words(document.text)
         is_empty = not words and not document.title.strip()
         self.n_documents += 1

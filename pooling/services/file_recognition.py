@@ -42,7 +42,7 @@ topics and documents."""
 class RecognisedUpload(NamedTuple):
     """An upload whose kind was recognised.
 
-    sure: no other kind is possible. Otherwise the file should be inspected and shown to a person.
+    sure: no other kind is possible. Otherwise a person must confirm the kind after an inspection.
     others: other possible kinds.
     """
 

@@ -1,4 +1,4 @@
-"""The kind of a new pool and the parameters stored with it."""
+"""Parameters of a new pool, which depend on its kind and are stored with it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def make_parameters(
     of: Collection | None = None,
     user: Any = None,
 ) -> dict[str, Any]:
-    """Return the kind's parameters.
+    """Return the parameters to store with a new pool of this kind.
 
     strata, stages, llm_judge (the frozen LLM judge whose grades define strata, campaign/judge): of a
     sampled pool. goal, batch (pairs per batch), audit (share sampled at random): of a prioritised

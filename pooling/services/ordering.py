@@ -55,7 +55,8 @@ def make_ordered_parameters(
 
 
 def preview_batches(pairs: PooledPairs, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return batches (number until all pairs are judged), batch (pairs), audit (of them random),
+    """Preview the batches of a prioritised pool. Returns batches (number until all pairs are
+    judged), batch (pairs), audit (of them random),
     half_way: sentences."""
     size, audit = parameters["batch"], parameters["audit"]
     figures = {
@@ -100,8 +101,8 @@ def fill_ordered_pool(work: ClaimedJob, pool: Pool, pairs: PooledPairs) -> Poole
 
 
 def _lacks_text(work: ClaimedJob, pool: Pool, pairs: PooledPairs) -> NDArray[np.bool_]:
-    """Return bool (n_pairs), the pairs without text, which cannot be judged and are left out of the
-    first batch. If there are no texts at all yet, none is left out."""
+    """Return which pairs have no text, as bool (n_pairs). They cannot be judged and are left out of
+    the first batch. If there are no texts at all yet, no pair is left out."""
     docnos = {docno.decode("utf-8") for docno in pairs.documents.tolist()}
     store_documents(work, pool.collection, docnos)
     stored = find_stored_docnos(pool.collection, docnos)
@@ -270,8 +271,9 @@ def _store_batch(work: ClaimedJob, pool: Pool, number: int) -> None:
 def _compute_new_order(
     chosen: NDArray[np.int64], stage: NDArray[np.int32], number: int
 ) -> NDArray[np.int64]:
-    """Return the rows in the new order: earlier batches keep their positions, this one follows, and
-    the pairs that it displaces take the positions that it leaves."""
+    """Return the pool's rows in their order after a new batch: earlier batches keep their
+    positions, this one follows, and the pairs that it displaces take the positions that it leaves.
+    """
     n_before = int(((stage > 0) & (stage < number)).sum())
     order = np.arange(len(stage), dtype=np.int64)
     places = np.arange(n_before, n_before + len(chosen))

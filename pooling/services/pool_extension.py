@@ -37,8 +37,8 @@ def request_extension_preview(
 
 @jobs.register_job_kind("preview extension", unit="runs")
 def preview_extension(work: ClaimedJob) -> dict[str, Any]:
-    """Return the report: facts, warnings, campaigns (the cost for each), and the parameters of the
-    extension."""
+    """Count what an extension would add. Returns the report: facts, warnings, campaigns (the cost
+    for each), and the parameters of the extension."""
     pool = pool_pairs.get_job_pool(work)
     new = list(pool.collection.runs.filter(pk__in=work.parameters["runs"]))
     deeper = max(work.parameters["depth"], pool.least_depth)
@@ -71,7 +71,7 @@ def preview_extension(work: ClaimedJob) -> dict[str, Any]:
 
 
 def get_last_extension(pool: Pool) -> Job | None:
-    """Return the latest completed extension if it can be undone, otherwise None."""
+    """Return the job of the pool's last completed extension if it can be undone, otherwise None."""
     last = (
         pool.collection.jobs.filter(
             kind="extend pool", parameters__pool=pool.pk, state=Job.State.DONE
@@ -155,7 +155,7 @@ def undo_extension(work: ClaimedJob) -> dict[str, Any]:
 
 
 def _undo_extension(work: ClaimedJob, pool: Pool, extension: Job) -> dict[str, int]:
-    """Undo the extension. Returns the facts of the report."""
+    """Undo an extension of a pool. Returns the facts of the report."""
     was = extension.parameters["before"]
     runs = list(pool.collection.runs.filter(pk__in=was["runs"]))
     now, entry_of = pool_pairs.load_stored_pairs(pool)

@@ -9,7 +9,7 @@ from pooling.models import Pool
 
 
 def default_name(depth: int, n_runs: int, *, kind: str = PoolKind.DEPTH) -> str:
-    """Return the default name of a pool."""
+    """Return a pool's default name, derived from its depth and runs."""
     words = describe_pool(kind, depth=depth)
     return f"{words[:1].upper()}{words[1:]}, {n_runs} run{'s' if n_runs != 1 else ''}"
 

@@ -115,12 +115,13 @@ def find_changed_entries(
 
 
 def update_entries(rows: list[tuple[int, int, int, str, int]]) -> None:
-    """Update the entries returned by `find_changed_entries`."""
+    """Store the changes of pool entries that `find_changed_entries` returned."""
     update_rows(PoolEntry, ("best_rank", "priority", "position", "contributions"), rows)
 
 
 def compute_figures(pairs: PooledPairs) -> dict[str, Any]:
-    """Return by_depth, unique, overlap, contributed and shared, which preview and pool page show."""
+    """Compute the statistics by_depth, unique, overlap, contributed and shared, which the preview
+    and the pool's page show."""
     shared = coverage.count_shared_pairs(pairs)
     ratio = coverage.compute_overlap(pairs)
     tags = pairs.tags
@@ -138,14 +139,14 @@ def compute_figures(pairs: PooledPairs) -> dict[str, Any]:
 
 
 def digest_pool(pairs: PooledPairs) -> str:
-    """Return the sha256 of the pool's file."""
+    """Return the SHA-256 digest of the pool's file."""
     text = io.StringIO()
     write_pool(pairs, text)
     return hashlib.sha256(text.getvalue().encode("utf-8")).hexdigest()
 
 
 def describe_pairs(pairs: PooledPairs, **more: Any) -> dict[str, Any]:
-    """Return the values that the pool's row stores about its pairs."""
+    """Compute the summary of its pairs that a pool's row stores."""
     pool_figures = compute_figures(pairs)
     coverage_of_runs = {name: pool_figures[name] for name in ("unique", "overlap", "contributed")}
     return {

@@ -163,7 +163,7 @@ def check_extension(pool: Pool, *, runs: Sequence[Run], depth: int | None) -> tu
 
 
 def request_documents(pool: Pool, *, user: Any) -> Job:
-    """Request the job that searches the missing texts again."""
+    """Request the job that searches the document files again for missing texts."""
     if not pool.missing_documents:
         raise Refused(_("Every pair already has its text."))
     check_idle(pool)
@@ -283,7 +283,8 @@ def extend_pool(work: ClaimedJob) -> dict[str, Any]:
 
 @jobs.register_job_kind("fetch documents", unit="documents")
 def fetch_documents(work: ClaimedJob) -> dict[str, Any]:
-    """Search the texts of a pool's pairs in the document files. Returns the report: facts."""
+    """Read the texts of a pool's pairs from the collection's document files. Returns the report:
+    facts."""
     pool = get_job_pool(work)
     stored = store_pool_texts(work, pool)
     missing = pool.entries.filter(PoolEntry.LACKS_TEXT).count()

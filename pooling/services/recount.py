@@ -87,8 +87,9 @@ def _recheck_pool(pool: Pool, look: Callable[[Pool], list[WrongFigure]]) -> list
 
 
 def _check_pool(pool: Pool) -> list[WrongFigure]:
-    """Check a pool. A pool imported with a release has no runs and therefore neither digest nor
-    coverage. If its file named missing runs, the digest is that of the file."""
+    """Check the counts that a pool's row stores. A pool imported with a release has no runs and
+    therefore neither digest nor coverage. If its file named missing runs, the digest is that of the
+    file."""
     so: dict[str, Any] = {
         "n_pairs": pool.entries.count(),
         "missing_documents": pool.entries.filter(PoolEntry.LACKS_TEXT).count(),

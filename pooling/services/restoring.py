@@ -32,8 +32,8 @@ TOPIC_TEXTS = ("text", "description", "narrative", "proposal", "same_as", "remov
 
 
 class NotRestorable(ValueError):
-    """A row that cannot be stored as the release describes it. line: in its file, or None for the
-    whole file."""
+    """Raised if a row cannot be stored as the release describes it. line: in its file, or None for
+    the whole file."""
 
     def __init__(self, problem: str, expected: str, line: int | None = None) -> None:
         super().__init__(problem)
@@ -41,7 +41,7 @@ class NotRestorable(ValueError):
 
 
 class StratumRow(NamedTuple):
-    """A stratum. drawn: n_h by the end of each stage."""
+    """A stratum of a pool in a release. drawn: number of pairs sampled by the end of each stage."""
 
     number: int
     name: str
@@ -50,8 +50,8 @@ class StratumRow(NamedTuple):
 
 
 class DrawRow(NamedTuple):
-    """The draw of a pair. stratum, place: in a prioritised pool only audit pairs have a stratum,
-    and no pair has a place."""
+    """The sampling result of a pair in a release. stratum, place: in a prioritised pool only audit
+    pairs have a stratum, and no pair has a place."""
 
     line: int
     topic: str
@@ -76,7 +76,7 @@ class RunRow(NamedTuple):
 
 
 class ClickRow(NamedTuple):
-    """Click qrels of a release. file: their path."""
+    """Qrels from clicks in a release. file: their path."""
 
     line: int
     name: str
@@ -413,7 +413,7 @@ def restore_clicks(
 
 
 def _save_checked(row: Model, line: int, expected: str) -> None:
-    """Save the row. Raises NotRestorable if it is not valid."""
+    """Validate and save a row. Raises NotRestorable if it is not valid."""
     try:
         row.full_clean()
     except ValidationError as error:

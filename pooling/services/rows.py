@@ -51,7 +51,8 @@ def insert_rows(rows: PreparedStatement) -> None:
 def update_rows(
     model: type[Model], columns: Sequence[str], rows: Sequence[tuple[Any, ...]]
 ) -> None:
-    """Update rows. rows: the values of the columns (JSON as text) and the row's ID.
+    """Update columns of many rows in one call. rows: the values of the columns (JSON as text) and
+    the row's ID.
 
     This is many times faster than one statement with a case per row, and others wait meanwhile.
     """

@@ -75,8 +75,8 @@ def make_sampled_parameters(
 def _draw_pairs(
     collection: Collection, pairs: PooledPairs, parameters: Mapping[str, Any], *, seed: int
 ) -> StagedDraw:
-    """Sample the pairs. Raises Refused if strata need an LLM judge's grades and it has not labelled
-    every pair."""
+    """Sample pairs of a new pool. Raises Refused if strata need an LLM judge's grades and it has
+    not labelled every pair."""
     grades, n_grades = None, 0
     if parameters["strata"] == LLM_STRATA:
         said = parameters["llm_judge"]
@@ -121,8 +121,8 @@ def _draw_pairs(
 def preview_stages(
     collection: Collection, pairs: PooledPairs, parameters: Mapping[str, Any], *, seed: int
 ) -> dict[str, Any]:
-    """Return strata, stages (cumulative share and number of pairs), half_way: sentences on what can
-    be concluded after half of the judgements."""
+    """Preview the stages of a sampled pool. Returns strata, stages (cumulative share and number of
+    pairs), half_way: sentences on what can be concluded after half of the judgements."""
     draw = _draw_pairs(collection, pairs, parameters, seed=seed % 2**64)
     drawn = draw.counts.sum(axis=1).tolist()
     stages = [
@@ -274,8 +274,8 @@ def draw_stage(work: ClaimedJob) -> dict[str, Any]:
 def _load_spreads(
     pool: Pool, strata: Sequence[Stratum], pairs: PooledPairs, stratum: NDArray[np.int32]
 ) -> NDArray[np.float64]:
-    """Return float64 (n_strata), the spreads at the first draw. stratum: index into strata of each
-    pair."""
+    """Load the spread of each stratum at the first draw, as float64 (n_strata). stratum: index into
+    strata of each pair."""
     n_grades = pool.parameters.get("llm_judge", {}).get("n_grades", 0)
     rates = np.array([prior_rate(one.name, n_grades=n_grades) for one in strata])
     return vote_spreads(stratum, rates, vote_shares(pairs)) if n_grades else rate_spreads(rates)

@@ -250,7 +250,7 @@ def _read_list(upload: Upload, work: ClaimedJob) -> SetContent:
 
 
 def _read_bundle(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
-    """Read a set in one file."""
+    """Read a set that is a single file."""
     known = list(upload.collection.topics.values_list("text", "topic_id"))
     names = TopicNames(dict(reversed(known)), {topic_id for _, topic_id in known})
     with uploads.open_upload(upload, work, counted=False) as feed:
@@ -362,7 +362,8 @@ def _compare_with_collection(upload: Upload, work: ClaimedJob, content: SetConte
 def _make_new_topics(
     collection: Collection, content: SetContent
 ) -> tuple[list[Topic], dict[str, Any], list[str], list[str]]:
-    """Return (rows, facts, warnings, reasons to ask the user)."""
+    """Make unsaved rows of the set's new topics. Returns (rows, facts, warnings, reasons to ask the
+    user)."""
     text_of = dict(collection.topics.values_list("topic_id", "text"))
     new = [
         topic
@@ -390,7 +391,7 @@ def _make_new_topics(
 def _describe_pairs(
     collection: Collection, content: SetContent, digests: list[Any]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return (facts, reasons to ask the user)."""
+    """Describe the set's pairs for the report. Returns (facts, reasons to ask the user)."""
     pairs = content.pairs
     assert pairs is not None
     if len(pairs) > MAX_PAIRS:

@@ -207,8 +207,8 @@ def request_check(collection: Collection, *, level: str, user: Any) -> Job:
 
 @jobs.register_job_kind("check topics", unit="topics")
 def check_topics(work: ClaimedJob) -> dict[str, Any]:
-    """Propose removals at a level. Decisions of managers are kept, undecided proposals are
-    replaced. Returns the report: facts, warnings."""
+    """Check the collection's topics at a level and propose removals. Decisions of managers are
+    kept, undecided proposals are replaced. Returns the report: facts, warnings."""
     collection = work.job.collection
     assert collection is not None  # set by `request_check`
     # a removed topic cannot make another one a duplicate
@@ -251,8 +251,8 @@ def decide_topics(
     user: Any,
     reasons: Mapping[int, str] | None = None,
 ) -> int:
-    """Apply a manager's decisions: topic's row ID -> `keep`, `remove` or `open` (undecided).
-    Returns the number of topics changed.
+    """Apply a manager's decisions on topics: topic's row ID -> `keep`, `remove` or `open`
+    (undecided). Returns the number of topics changed.
 
     A removed topic gets its reason from `reasons`, or keeps its own, its proposal or BY_HAND.
     Existing pools keep its pairs. Campaigns leave them out, with their judgements, until the topic
@@ -293,8 +293,8 @@ def decide_topics(
 def get_decisions(
     collection: Collection, chosen: Sequence[int]
 ) -> tuple[dict[int, str], dict[int, str]]:
-    """Return the current decisions on these topics and the reasons of removal, as `decide_topics`
-    accepts them."""
+    """Return managers' current decisions on these topics and the reasons of removal, as
+    `decide_topics` accepts them."""
     rows = list(
         collection.topics.filter(pk__in=chosen).values_list("pk", "removed_reason", "decided_at")
     )

@@ -33,7 +33,7 @@ from pooling.services import pool_pairs, sampling
 
 @dataclass(frozen=True, eq=False)
 class LateStrata:
-    """Strata of new pairs.
+    """Strata of the pairs that unpooled runs add to a sampled pool.
 
     pairs: all pairs in judging order. stage: the stage that samples from the new strata. drawn_as:
     (topic, document) -> stratum's number, place, stage or None.

@@ -290,7 +290,7 @@ def make_doubt_report(upload: Upload) -> dict[str, Any] | None:
 
 
 def get_upload(work: ClaimedJob) -> Upload:
-    """Return the job's upload."""
+    """Return the uploaded file that the job reads."""
     upload = (
         Upload.objects.select_related("collection").filter(pk=work.parameters["upload"]).first()
     )
@@ -302,8 +302,8 @@ def get_upload(work: ClaimedJob) -> Upload:
 def import_job(
     function: Callable[[ClaimedJob], dict[str, Any]],
 ) -> Callable[[ClaimedJob], dict[str, Any]]:
-    """Wrap a job's function: ask about a file of another kind, and delete the upload if the file is
-    refused."""
+    """Wrap the function of an import job, so that it asks about a file of another kind, and deletes
+    the upload if the file is refused."""
 
     @wraps(function)
     def import_or_forget(work: ClaimedJob) -> dict[str, Any]:
@@ -406,7 +406,7 @@ def open_upload(
 
 
 def get_last_options(upload: Upload) -> dict[str, Any]:
-    """Return the options of the file's last inspection."""
+    """Return the import options of the uploaded file's last inspection."""
     last = (
         Job.objects.filter(collection=upload.collection_id, parameters__upload=upload.pk)
         .order_by("-created_at")

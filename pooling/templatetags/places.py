@@ -1,4 +1,4 @@
-"""The places of a campaign or collection: the tabs of its pages, and the pages within a place."""
+"""Navigation of a campaign or collection: the tabs of its pages, and the pages within a tab."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Text = str | Promise
 
 
 class PlacePage(NamedTuple):
-    """A page. tab: its name in the view. address: name of its URL. key: further argument of the
-    URL, or empty."""
+    """A page within a tab of the navigation. tab: its name in the view. address: name of its URL.
+    key: further argument of the URL, or empty."""
 
     tab: str
     address: str
@@ -29,7 +29,7 @@ class PlacePage(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A place with its pages, of which the first opens with the place."""
+    """A tab of the navigation with its pages. The first page opens with the tab."""
 
     name: Text
     pages: tuple[PlacePage, ...]
@@ -51,7 +51,8 @@ class NavSection(NamedTuple):
 
 
 class NavSections(NamedTuple):
-    """places: without the settings. pages: pages of the current place, empty if it has only one."""
+    """The navigation of a page. places: tabs without the settings. pages: pages of the current tab,
+    empty if it has only one."""
 
     places: list[NavSection]
     settings: NavSection | None
@@ -84,7 +85,8 @@ COLLECTION_SETTINGS = Place(_("Settings"), (PlacePage("edit", "collection-edit",
 def show_places(
     places: Sequence[Place], settings: Place | None, *, slug: str, tab: str
 ) -> NavSections:
-    """Return the places with their addresses. Pages of apps that are not installed are left out."""
+    """Return the navigation tabs with their addresses. Pages of apps that are not installed are
+    left out."""
     shown = [place for each in places if (place := _show_place(each, slug, tab))]
     gear = _show_place(settings, slug, tab) if settings else None
     current = next((place for place in (*shown, gear) if place and place.is_current), None)
@@ -113,7 +115,7 @@ def _show_place(place: Place, slug: str, tab: str) -> NavSection | None:
 
 @register.simple_tag(takes_context=True)
 def collection_places(context: dict[str, Any]) -> NavSections:
-    """Return the places of the page's collection."""
+    """Return the navigation tabs of the page's collection."""
     return show_places(
         COLLECTION_PLACES,
         COLLECTION_SETTINGS,

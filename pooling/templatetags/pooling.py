@@ -33,7 +33,7 @@ as "in 3 Tage"."""
 
 @register.filter
 def percent(share: float | None) -> str:
-    """0.347 -> 35%; undefined is a dash."""
+    """Format a share as a percentage: 0.347 -> 35%. An undefined share is a dash."""
     return "–" if share is None else f"{100 * share:.0f}%"
 
 

@@ -40,7 +40,7 @@ NUMBER_PATTERN = re.compile(r"[\d,.]+")
 
 @dataclass
 class PageTable:
-    """A table while its page is rendered.
+    """The state of a table while its page is rendered.
 
     names, labels: of the page's columns in order, empty for a column of controls. A hidden heading
     has a label too. columns: of the file, to which `also` adds columns that the page lacks.
@@ -172,7 +172,7 @@ def column(context: Context, shown: ListPage, key: str, heading: str, css: str =
 
 @register.simple_tag(takes_context=True)
 def row(context: Context) -> str:
-    """Begin a row, inside `<tr>`."""
+    """Begin a table row. Used inside the tag `<tr>`."""
     context["page_table"].begin_row()
     return ""
 

@@ -89,7 +89,7 @@ def overview(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def edit(request: HttpRequest, slug: str) -> HttpResponse:
-    """Edit name, description and managers."""
+    """Edit name, description and managers of a collection."""
     collection = permissions.get_managed_collection(request, slug)
     initial = {
         name: getattr(collection, name)

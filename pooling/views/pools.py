@@ -93,8 +93,8 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest, slug: str) -> HttpResponse:
-    """Choose runs and depth. A POST requests a preview. With action=build, it creates the pool, and
-    with action=campaign, it also opens the form of a campaign on it."""
+    """Choose runs and depth of a new pool. A POST requests a preview. With action=build, it creates
+    the pool, and with action=campaign, it also opens the form of a campaign on it."""
     collection = permissions.get_managed_collection(request, slug)
     form = PoolForm(
         request.POST or None,

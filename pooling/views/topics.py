@@ -75,8 +75,8 @@ def index(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def check(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show proposals with their reasons. A POST with `level` runs the check, with `all` decides
-    many proposals, otherwise the selected ones."""
+    """Show the topics proposed for removal, with the reasons. A POST with `level` runs the check,
+    with `all` decides many proposals, otherwise the selected ones."""
     collection = permissions.get_managed_collection(request, slug)
     if request.method == "POST":
         try:
@@ -210,7 +210,8 @@ def _has_undo(request: HttpRequest, collection: Collection) -> bool:
 def _store_undo(
     request: HttpRequest, collection: Collection, decisions: dict[int, str], reasons: dict[int, str]
 ) -> None:
-    """Keep the previous decisions and reasons in the session, for undo."""
+    """Keep the previous decisions on topics and their reasons in the session, so that they can be
+    restored."""
     request.session[UNDO_KEY] = {
         "collection": collection.pk,
         "decisions": {str(pk): what for pk, what in decisions.items()},
@@ -219,7 +220,7 @@ def _store_undo(
 
 
 def _undo_decision(request: HttpRequest, collection: Collection) -> None:
-    """Undo the last decision, once."""
+    """Undo the last decision on topics, once."""
     if not _has_undo(request, collection):
         return
     last = request.session.pop(UNDO_KEY)

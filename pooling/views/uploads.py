@@ -26,7 +26,7 @@ from pooling.services import file_recognition, uploads
 @login_required
 @require_POST
 def upload(request: HttpRequest, slug: str) -> HttpResponse:
-    """Store one or more files. A request for JSON gets {"jobs": [{"url", "fragment"}]} or
+    """Store one or more uploaded files. A request for JSON gets {"jobs": [{"url", "fragment"}]} or
     {"error"}, any other is redirected to the page."""
     collection = permissions.get_managed_collection(request, slug)
     try:
@@ -111,8 +111,8 @@ def _store_file(
 @login_required
 @require_POST
 def decide(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Import or discard the upload. action: import (also as another kind, or under another tag), or
-    discard."""
+    """Import or discard a waiting file. action: import (also as another kind, or under another
+    tag), or discard."""
     collection = permissions.get_managed_collection(request, slug)
     waiting = get_object_or_404(collection.uploads, pk=pk)
     try:

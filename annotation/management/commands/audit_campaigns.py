@@ -1,4 +1,4 @@
-"""Recompute every counter of campaigns from their rows."""
+"""Recompute every stored counter of campaigns and report differences."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ class Command(DatabaseCommand):
     def write_folder(
         self, folder: Path, collection: Collection, description: CampaignDescription
     ) -> None:
-        """Write the whole folder, or nothing."""
+        """Write the folder of the exported campaign completely, or nothing."""
         # a symbolic link is kept and points to the new folder
         folder = Path(os.path.realpath(folder))
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

@@ -33,8 +33,8 @@ DEFAULT_PASS_SHARE = 0.7
 
 
 class GradesInDoubt(CampaignError):
-    """The grades may be from another scale than the campaign's, so a mapping is needed. grades:
-    ascending."""
+    """Raised if grades may come from another scale than the campaign's, so that a mapping is
+    needed. grades: ascending."""
 
     def __init__(self, grades: Iterable[int], scale: Scale) -> None:
         self.grades, self.scale = sorted(grades), scale
@@ -49,8 +49,8 @@ class GradesInDoubt(CampaignError):
 
 @dataclass(frozen=True)
 class KnownPairsResult:
-    """The number of pairs changed by kind, and the number of rows that match no ordinary pair of
-    the campaign or whose grade is not on its scale. bar: the default share to pass, if it was set.
+    """The number of changed pairs by kind, and the number of rows that match no ordinary pair of
+    the campaign or have a grade outside its scale. bar: the default share to pass, if it was set.
     """
 
     gold: int
@@ -102,7 +102,8 @@ def qrels_to_rows(qrels: Qrels) -> list[dict[str, Any]]:
 
 
 def find_doubt(rows: Iterable[Mapping[str, Any]], scale: Scale) -> GradesInDoubt | None:
-    """Return the question how the grades of the rows map to the scale, or None if they are on it."""
+    """Return an error that asks for a mapping if the rows' grades may come from another scale,
+    otherwise None."""
     given = {row["grade"] for row in rows if row.get("grade") is not None}
     return GradesInDoubt(given, scale) if is_scale_uncertain(given, scale) else None
 

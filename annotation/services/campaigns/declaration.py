@@ -182,8 +182,8 @@ def _preview_campaign(campaign: Campaign | None, said: Mapping[str, Any]) -> Cam
 
 
 def _read_current_state(campaign: Campaign | None, said: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the current state. Pairs that the file names are included even if their topic is
-    removed. Other pairs of removed topics are omitted."""
+    """Return the campaign's current values in the form of a campaign file. Pairs that the file
+    names are included even if their topic is removed. Other pairs of removed topics are omitted."""
     if campaign is None:
         return {}
     settings = describe_campaign(campaign)
@@ -199,8 +199,8 @@ def _read_current_state(campaign: Campaign | None, said: Mapping[str, Any]) -> d
 def _complete_settings(
     campaign: Campaign | None, before: Mapping[str, Any], said: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the table with the panel's codes that it omits, and with known addresses of webhooks as
-    they are shown."""
+    """Return the file's campaign table with the stored completion codes that it omits. Unchanged
+    webhook addresses are replaced by the form that is shown."""
     said = dict(said)
     if "panel" in said:
         codes = {name: before.get("panel", {}).get(name, "") for name in PANEL_CODES}
@@ -258,8 +258,8 @@ def _pool_changes(
 
 
 def _invalid_values(said: Mapping[str, Any]) -> list[Mistake]:
-    """Return the values that the database columns refuse, such as long texts and invalid
-    addresses."""
+    """Return an error for each value that the database columns refuse, such as a long text or an
+    invalid address."""
     given = {name: said[name] for name in SETTING_NAMES & set(said)}
     try:
         trial = Campaign(slug=said["slug"], **given)
@@ -492,7 +492,7 @@ def _apply_gold(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> N
 
 
 def _panel_values(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a panel's row for its model, without codes that are to be random."""
+    """Convert a panel's row in a campaign file to model fields, without the codes to be generated."""
     return {
         name: Decimal(str(value)) if isinstance(value, float) else value
         for name, value in row.items()
@@ -527,7 +527,7 @@ def _apply_member_states(plan: CampaignPlan, campaign: Campaign, actor: User | N
 
 
 def _apply_state(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
-    """Change the state through the same steps as a manager."""
+    """Change the campaign's state by opening, pausing, resuming or closing it, as a manager would."""
     said = plan.described.campaign
     wanted, reason = said.get("state", campaign.state), said.get("paused_reason", "")
     if (campaign.state, wanted) == (State.PAUSED, State.PAUSED) and plan.of("paused_reason"):

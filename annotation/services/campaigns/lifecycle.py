@@ -346,7 +346,7 @@ def _change_state(
     action: AuditAction,
     **changes: Any,
 ) -> Campaign:
-    """Change the state by compare-and-set, so that the second of two concurrent changes is
+    """Change a campaign's state by compare-and-set, so that the second of two concurrent changes is
     refused."""
     with transaction.atomic():
         moved = Campaign.objects.filter(pk=campaign.pk, state__in=source).update(

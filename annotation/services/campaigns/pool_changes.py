@@ -1,5 +1,5 @@
-"""Updates of campaigns after changes in pooling, which must not import this app. They are
-registered when the app is ready."""
+"""Updates of campaigns after changes in the pooling app. They are registered as hooks, because
+pooling must not import this app."""
 
 from __future__ import annotations
 

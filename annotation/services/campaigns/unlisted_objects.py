@@ -82,7 +82,8 @@ def _count_judgements(campaign: Campaign, users: Sequence[str]) -> dict[str, int
 
 
 def remove_unlisted(removed: Sequence[Change], campaign: Campaign, *, actor: User | None) -> None:
-    """Carry out the removals. Raises CampaignError if a person has judged in the meantime."""
+    """Remove the objects that the file omits. Raises CampaignError if one of the people has judged
+    since the plan was made."""
     for change in removed:
         if change.name == "people":
             accounts.remove_member(

@@ -37,7 +37,7 @@ NOT_RUNNING_MESSAGES = {
 
 @dataclass(frozen=True)
 class SelectionResult:
-    """The effect of a request on a selection.
+    """The effect of a request for additional judgements of selected pairs.
 
     ids: row ids of the pairs that get one additional judgement each. refused: number of refused
     pairs by reason. judged_by_all: number of pairs in `ids` that every active annotator has judged,

@@ -1,4 +1,4 @@
-"""The rows that an answer changes, locked in a fixed order and then read."""
+"""Loading of the rows that an answer changes, which are locked in a fixed order and then read."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ from annotation.services.judging.leases import lease_expiry
 
 
 def serve_qualification_pair(annotator: Membership, *, now: datetime) -> Lease | None:
-    """Return a lease for the next qualification pair in the pool's order, or None if all are judged
-    or assigned. The lease takes no slot."""
+    """Assign the next qualification pair in the pool's order. Returns its lease, or None if all are
+    judged or assigned. The lease takes no slot."""
     own_judged = Judgement.objects.filter(
         CURRENT_ATTEMPT, membership=annotator, current=True
     ).values("pair_id")

@@ -139,11 +139,11 @@ OVERLAP = PairSource(
 
 
 class ClaimContended(Exception):
-    """Another claim holds the next pairs. Nothing was taken."""
+    """Raised if another claim holds the next pairs. Nothing was taken."""
 
 
 class ExpiredLeases(Exception):
-    """Expired leases must be released first. Nothing was taken."""
+    """Raised if expired leases must be released before a claim. Nothing was taken."""
 
 
 class ClaimState(NamedTuple):
@@ -367,8 +367,9 @@ def _query_values(
 def _find_and_take(
     annotator: Membership, at_most: int, now: datetime, *, reaped: bool
 ) -> tuple[Candidate, dict[str, Any], int] | None:
-    """Find the pair and take its slot in one statement, on databases without concurrent writers.
-    Returns None if nothing was taken, and the two separate statements then give the reason.
+    """Find the next pair and take its slot in one statement, on databases without concurrent
+    writers. Returns None if nothing was taken, and the two separate statements then give the
+    reason.
 
     Returns (the pair, the reason for its selection, number of leases held before). The statement
     does not return the source, which follows from the topic.
@@ -584,7 +585,7 @@ def _find_skipped_pair(annotator: Membership, wait: bool) -> TakenPair | None:
 
 
 def _find_partner(annotator: Membership) -> int | None:
-    """Return the annotator to share more pairs with (planned overlap).
+    """Return the annotator with whom to share further pairs (planned overlap).
 
     It is the one with the most shared pairs below `min_common`, until `min_partners` annotators
     have enough. None if the plan is complete or there is no candidate.

@@ -193,7 +193,8 @@ def _add_revision(
     now: datetime,
     since: datetime | None = None,
 ) -> AnswerOutcome:
-    """Add a revision to `old`. since: start of this opening if it was not after `old`."""
+    """Add a revision to the judgement `old`. since: start of this opening if it was not after
+    `old`."""
     if opening.annotator.status == Membership.Status.EXCLUDED:
         raise AnswerRefused("excluded", _("You no longer take part in this campaign."), 403)
     if opening.pair.kind == Pair.Kind.QUALIFICATION:
@@ -445,7 +446,8 @@ def judgement_message(judgement: Judgement, pair: Pair) -> str:
 def _run_once(
     work: slots.Callable[[], AnswerOutcome], annotator: Membership, key: uuid.UUID
 ) -> AnswerOutcome:
-    """Run `work`. If a concurrent request has stored the same key, return its outcome."""
+    """Run `work`, which stores an answer. If a concurrent request has stored the same key, return
+    that request's outcome."""
     try:
         return slots.run_with_retries(work)
     except IntegrityError:
@@ -460,7 +462,7 @@ def _run_once(
 
 
 def _stored_outcome(number: int) -> AnswerOutcome:
-    """Return the outcome of a stored judgement."""
+    """Return the response for a judgement that is already stored."""
     judgement = Judgement.objects.select_related("pair", "membership__campaign").get(pk=number)
     is_test = judgement.pair.kind == Pair.Kind.QUALIFICATION
     feedback = (

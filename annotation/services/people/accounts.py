@@ -43,7 +43,7 @@ MAX_NOTE = 2000
 
 
 class PeopleError(Exception):
-    """An error of a user, as one sentence for display."""
+    """Raised for an error that the user can fix. The message is one sentence for display."""
 
 
 class InvitedPerson(NamedTuple):

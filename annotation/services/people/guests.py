@@ -39,15 +39,15 @@ SALT = "annotation.services.people.guests"
 
 
 class Participant(NamedTuple):
-    """A participant as named by the panel's link. digest, submission: keyed digests; submission is
-    empty if the link has none."""
+    """A panel participant, identified by the parameters of the panel's link. digest, submission:
+    keyed digests; submission is empty if the link has none."""
 
     digest: str
     submission: str
 
 
 class PanelFull(Exception):
-    """No place is left for another guest."""
+    """Raised if the panel has no place left for another guest."""
 
 
 def save_panel(campaign: Campaign, values: Mapping[str, Any], *, actor: User | None) -> GuestPanel:

@@ -68,8 +68,8 @@ class KnownGrades:
         campaign: Campaign,
         further: Mapping[str, QrelsColumns] | None = None,
     ) -> None:
-        """Create from qrels, and those of further questions by key. Pairs without a grade in the
-        qrels, and all pairs without qrels, have the lowest grade."""
+        """Map qrels to the campaign's scale, and the qrels of further questions (by key) to theirs.
+        Pairs without a grade in the qrels, and all pairs without qrels, have the lowest grade."""
         self.values = campaign.grades.values
         self.grades = _grades_by_pair(qrels)
         self.further = [

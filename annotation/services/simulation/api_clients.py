@@ -45,8 +45,8 @@ def run_over_http(
     """Judge in `threads` threads until there are no pairs left and none have been released for
     `patience` seconds.
 
-    API tokens of the annotators are created for the run and deleted afterwards. told: called with
-    the number of judgements from time to time.
+    API tokens of the annotators are created for the run and deleted afterwards. told: callback that
+    receives the number of judgements so far, from time to time.
     """
     began = time.monotonic()
     for annotator in annotators:
@@ -78,7 +78,7 @@ def run_over_http(
 
 
 class _SharedState:
-    """State shared by the threads."""
+    """The state of a simulation, shared by its threads."""
 
     def __init__(
         self,
@@ -150,8 +150,8 @@ class _SharedState:
     def turn(
         self, server: ApiConnection, annotator: SimulatedAnnotator, hand: list[dict[str, Any]]
     ) -> tuple[str | None, bool]:
-        """Make one judgement. Returns (final state of the annotator or None, whether a pair was
-        judged)."""
+        """Make one judgement for the annotator. Returns (final state of the annotator or None,
+        whether a pair was judged)."""
         if annotator.has_left:
             return "dropped out", False
         if not hand:

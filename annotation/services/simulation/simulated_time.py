@@ -48,7 +48,7 @@ def run_directly(
 
     Annotators work in sessions of at most 50 minutes with pauses between them. Leases of dropouts
     expire in simulated time, so other annotators get their pairs. The time of arrival is simulated
-    as well. told: called with the number of judgements from time to time.
+    as well. told: callback that receives the number of judgements so far, from time to time.
     """
     began = time.monotonic()
     agenda = _Agenda(
@@ -70,8 +70,8 @@ def run_directly(
 
 
 class _Agenda:
-    """The queue of events. An event is an annotator who requests a pair or, with `work`, has judged
-    one.
+    """The queue of simulated events. An event is an annotator who requests a pair or, with `work`,
+    has judged one.
 
     events: a heap of (time, number, annotator, work). The number keeps events with equal times in
     order.
@@ -128,7 +128,7 @@ class _Agenda:
         self.note(moment, annotator)
 
     def step(self) -> None:
-        """Process the next event."""
+        """Process the next simulated event."""
         moment, _, annotator, work = heapq.heappop(self.events)
         moment, member = min(moment, self.now), annotator.membership
         if work is not None:
@@ -188,8 +188,8 @@ class _Agenda:
         )
 
     def reschedule(self) -> None:
-        """Handle the case that no annotator finds a pair. All try again after the last lease of a
-        dropout expires, or finish if there is none."""
+        """Reschedule the annotators if none of them finds a pair. All try again after the last
+        lease of a dropout expires, or finish if there is none."""
         live = Lease.objects.filter(pair__campaign=self.campaign, state=Lease.State.LIVE)
         last = live.aggregate(last=Max("expires_at"))["last"]
         if last is not None and last <= self.now:

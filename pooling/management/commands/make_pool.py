@@ -1,4 +1,4 @@
-"""Build a pool of a collection in the database (`build_pool` works on files)."""
+"""Build a pool of a collection in the database. The command `build_pool` builds one from files."""
 
 from __future__ import annotations
 
