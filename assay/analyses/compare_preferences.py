@@ -85,7 +85,7 @@ def compute(battles: BattleColumns, options: Options) -> Values:
     left, twice = measure_left_share(battles), compare_presentations(battles)
     counted = battles.outcome != BOTH_BAD
     playing = np.flatnonzero(matrices.wins.sum(0) + matrices.wins.sum(1) + matrices.ties.sum(1))
-    fit, why = _fit(battles, playing, options)
+    fit, why = _fit_model(battles, playing, options)
     model = _describe_fit(battles, playing, fit, options)
     n_topics = left.n_topics
     margin = left.error * _t_quantile(options.alpha, n_topics)
@@ -125,7 +125,7 @@ def compute(battles: BattleColumns, options: Options) -> Values:
     }
 
 
-def _fit(
+def _fit_model(
     battles: BattleColumns, playing: np.ndarray, options: Options
 ) -> tuple[BradleyTerryFit | None, str]:
     try:

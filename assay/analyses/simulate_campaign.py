@@ -335,7 +335,7 @@ def summarise_checks(
 def summarise_samples(
     shared: SimulationInputs, outcomes: Sequence[dict[tuple[str, str], sampled.SimulationResult]]
 ) -> Values:
-    def summary(budget: str, name: str) -> dict[str, float]:
+    def summarise_budget(budget: str, name: str) -> dict[str, float]:
         rows = [looks[budget, name] for looks in outcomes]
         columns = {"bias": "bias", "coverage": "covered", "half_width": "half", "tau": "tau"}
         return {
@@ -345,18 +345,20 @@ def summarise_samples(
 
     names = dict.fromkeys(name for budget, name in outcomes[0] if budget != "1")
 
-    def judged(budget: str) -> float:
+    def mean_judged(budget: str) -> float:
         return mean_or_nan(looks[budget, next(iter(names))].judged for looks in outcomes)
 
     return {
         "budgets": {
             str(b): {
-                "judged": judged(str(b)),
-                "measures": {name: summary(str(b), name) for name in names},
+                "judged": mean_judged(str(b)),
+                "measures": {name: summarise_budget(str(b), name) for name in names},
             }
             for b in shared.plan.budgets
         },
-        "full": {name: summary("1", name) for budget, name in outcomes[0] if budget == "1"},
+        "full": {
+            name: summarise_budget("1", name) for budget, name in outcomes[0] if budget == "1"
+        },
     }
 
 

@@ -264,7 +264,8 @@ def _signed_ranks(differences: Floats, rows: Counts) -> tuple[Floats, Floats]:
 
 
 def _tie_term(first: ValueGroups, second: ValueGroups) -> Floats:
-    """Return (halves), the sum of t^3 - t over the groups of t equal values in both together."""
+    """Return (halves), the tie correction Σ t^3 - t over groups of t equal values in both samples
+    together."""
     own, other = (
         np.searchsorted(second.values, first.values),
         np.searchsorted(second.values, first.values, side="right"),

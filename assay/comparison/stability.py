@@ -201,7 +201,7 @@ def run_chunk(
     and not on the other levels or on the process.
     """
     means = _mean_scores(
-        collection, protocol, draw_level(collection, protocol, chunk, documents), documents
+        collection, protocol, draw_memberships(collection, protocol, chunk, documents), documents
     )
     by_pair = means.reshape(len(protocol.measures), len(collection.tags), protocol.pairs, 2)
     compare = SIMILARITIES[protocol.similarity]
@@ -213,7 +213,7 @@ def run_chunk(
     )
 
 
-def draw_level(
+def draw_memberships(
     collection: PackedCollection,
     protocol: StabilityProtocol,
     chunk: StabilityChunk,

@@ -92,7 +92,7 @@ UNKNOWN_KIND = DetectedKind((), sure=False)
 
 
 def detect_kind(path: Source, *, name: str | None = None, max_bytes: int | None = None) -> FileKind:
-    """Return the kind that the first 64 kB resemble most.
+    """Return the most likely kind of a file, judged by its first 64 kB.
 
     Text of no known kind is `unknown`. Raises FormatError only if the file cannot be opened in its
     apparent format, for example because an archive is damaged.

@@ -94,7 +94,9 @@ class _QrelsBuilder:
         self.grades = GrowableArray(np.int32)
         self.lines = GrowableArray(np.int64)
 
-    def begin(self, first_line: int, n_lines: int, block: bytes) -> tuple[int, int, bytes]:
+    def skip_to_content(
+        self, first_line: int, n_lines: int, block: bytes
+    ) -> tuple[int, int, bytes]:
         """Return the block from the first line with a grade on, which determines the number of
         columns. It is empty if no line is left."""
         at, n_blank, n_comments = cells.find_first_content(block)
@@ -118,7 +120,7 @@ class _QrelsBuilder:
 
     def add(self, first_line: int, n_lines: int, block: bytes) -> None:
         if not self.n_columns:
-            first_line, n_lines, block = self.begin(first_line, n_lines, block)
+            first_line, n_lines, block = self.skip_to_content(first_line, n_lines, block)
         if not block:
             return
         beir = self.n_columns == 3

@@ -130,7 +130,7 @@ class _RunBuilder:
 
     def add(self, first_line: int, n_lines: int, block: bytes) -> None:
         if not self.n_columns:
-            first_line, n_lines, block = self.begin(first_line, n_lines, block)
+            first_line, n_lines, block = self.skip_to_content(first_line, n_lines, block)
         if not block:
             return
         rows, n_blank, n_comments = cells.find_rows(
@@ -151,7 +151,9 @@ class _RunBuilder:
             self.n_bytes += len(block)
             self.store(rows, ranks, scores, n_bytes=len(block), first_line=first_line)
 
-    def begin(self, first_line: int, n_lines: int, block: bytes) -> tuple[int, int, bytes]:
+    def skip_to_content(
+        self, first_line: int, n_lines: int, block: bytes
+    ) -> tuple[int, int, bytes]:
         """Return the block from the first line with a result on, which determines the number of
         columns. It is empty if no line is left."""
         at, n_blank, n_comments = cells.find_first_content(block)

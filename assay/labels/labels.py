@@ -170,7 +170,7 @@ def make_label_table(
 
 
 def _sort_used_ids(ids: list[str], index: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64]]:
-    """Return (the IDs in use, ascending; the index into them)."""
+    """Return (the IDs that the index refers to, ascending; the index into them)."""
     used = np.unique(index)
     order = sorted(used.tolist(), key=ids.__getitem__)
     position = np.full(len(ids), MISSING, dtype=np.int64)
@@ -180,8 +180,8 @@ def _sort_used_ids(ids: list[str], index: NDArray[np.int64]) -> tuple[list[str],
 
 @dataclass(frozen=True)
 class DroppedCounts:
-    """Numbers of rows that do not count. Each row is counted under the first reason that applies in
-    this order."""
+    """Numbers of judgements that do not count, by reason. Each row is counted under the first
+    reason that applies in this order."""
 
     repeated: int
     """Rows followed by a later row of the same annotator for the same pair."""

@@ -370,7 +370,7 @@ def _ndcg(
 def _ndcg_exponential(
     ranking: JudgedRanking, base: RecallBase, min_relevant: int, cutoff: int | None
 ) -> Floats:
-    """Return nDCG with the gain 2^grade - 1 (Burges et al. 2005)."""
+    """Return nDCG with the gain 2^grade - 1 for each grade (Burges et al. 2005)."""
     return _ndcg(ranking, base, min_relevant, cutoff, exponential=True)
 
 

@@ -92,8 +92,8 @@ class PackedTopic:
         return self._places[min_grade]
 
     def find_places_among_judged(self, min_grade: int) -> NDArray[np.int64]:
-        """Return the positions of the places of this grade among those of all judged documents
-        (grade 0 and up), as flat indices. Shape as `places`."""
+        """Return the position of each document of at least this grade among the judged documents
+        (grade 0 and up) of its ranking, as flat indices in the shape of `find_places`."""
         if min_grade not in self._places_among_judged:
             (judged, judged_at), (rows, at) = self.find_places(0), self.find_places(min_grade)
             n_runs = len(self.lengths)

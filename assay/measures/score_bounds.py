@@ -315,14 +315,14 @@ def _bpref_bounds(ranking: _PartlyJudgedRanking) -> BoundsTuple:
         bound = min(n, ranking.n_others + len(left) + against_elsewhere)
         return float((1 - (np.minimum(above, n) / bound if bound else 0 * above)).sum() / n)
 
-    def most(chosen: list[int], elsewhere: int) -> float:
+    def upper_value(chosen: list[int], elsewhere: int) -> float:
         """Return the score with the remaining documents elsewhere judged not relevant, which
         reduces the weight of the non-relevant documents above."""
         return value(chosen, elsewhere, ranking.n_elsewhere - elsewhere)
 
     elsewhere = range(ranking.n_elsewhere + 1)
     least, zero, _ = _enumerate_bounds(value, ranking.unjudged, elsewhere)
-    return least, zero, _enumerate_bounds(most, ranking.unjudged, elsewhere)[2]
+    return least, zero, _enumerate_bounds(upper_value, ranking.unjudged, elsewhere)[2]
 
 
 def _enumerate_bounds(

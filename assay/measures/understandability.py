@@ -1,7 +1,7 @@
 """Understandability-biased RBP, and the correlation of two judged facets of documents.
 
-Zuccon and Koopman (MedIR 2014) and Zuccon (ECIR 2016): a document gains if it is relevant, as much
-as it is understandable.
+A relevant document gains as much as it is understandable (Zuccon and Koopman, MedIR 2014; Zuccon,
+ECIR 2016).
 """
 
 from __future__ import annotations

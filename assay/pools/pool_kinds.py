@@ -1,7 +1,7 @@
 """The kind of a pool, which determines which of its pairs are judged, and when.
 
 describe_pool(PoolKind.DEPTH, depth=10)        "depth 10"
-staged_priority(2)                             priority of the second stage's (or batch's) pairs
+get_stage_priority(2)                             priority of the second stage's (or batch's) pairs
 compute_level(kind, priority, depth=10)        the rank, batch or stage of a priority
 """
 
@@ -78,7 +78,7 @@ def kind_from_parameters(parameters: Mapping[str, Any]) -> PoolKind:
     return PoolKind.SAMPLED if parameters else PoolKind.DEPTH
 
 
-def staged_priority(stage: int) -> int:
+def get_stage_priority(stage: int) -> int:
     """Return the priority of a stage's or batch's pairs. Stages count from 1. Raises ValueError
     beyond MAX_STAGE."""
     if not 1 <= stage <= MAX_STAGE:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.pools.depth import PooledPairs
-from assay.pools.pool_kinds import staged_priority
+from assay.pools.pool_kinds import get_stage_priority
 from assay.pools.strata import (
     Strata,
     allocate_sample,
@@ -147,6 +147,6 @@ def arrange_in_stages(
 ) -> PooledPairs:
     """Return the pairs in this order, with their stages as priorities."""
     priority = np.array(
-        [staged_priority(int(one)) if one else 0 for one in stage.tolist()], np.int32
+        [get_stage_priority(int(one)) if one else 0 for one in stage.tolist()], np.int32
     )
     return replace(pairs.select_rows(order), priority=priority[order])

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from assay.pools.battles import DocumentBattle, draw_battles, pair_documents
 from assay.pools.depth import cut_run
-from assay.pools.pool_kinds import PoolKind, staged_priority
+from assay.pools.pool_kinds import PoolKind, get_stage_priority
 from pooling.models import Collection, Pool, PoolEntry, Run
 from pooling.platform import jobs
 from pooling.platform.jobs import Refused
@@ -80,7 +80,7 @@ def create_battle_pool(
                 other_docno=one.right,
                 systems=[list(pair) for pair in one.systems],
                 best_rank=0 if source else 1,
-                priority=staged_priority(one.round),
+                priority=get_stage_priority(one.round),
                 position=position,
             )
             for position, one in enumerate(battles)

@@ -22,7 +22,7 @@ from assay.cli.base import BadInput
 from assay.comparison.stability import (
     StabilityChunk,
     StabilityProtocol,
-    draw_level,
+    draw_memberships,
     list_sampled_rows,
 )
 from assay.measures.batch import PackedCollection
@@ -53,7 +53,7 @@ def export_subcollections(
     folder.mkdir(parents=True, exist_ok=True)
     for chunk in work:
         level = f"{float(chunk.overlap):.6g}"
-        drawn = draw_level(collection, protocol, chunk, documents)
+        drawn = draw_memberships(collection, protocol, chunk, documents)
         for element, memberships in drawn.items():
             unit_names = sampling_units(collection, protocol.restrict_to(element), documents)
             name = f"{element}-{level}.tsv.gz"

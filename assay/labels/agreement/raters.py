@@ -61,7 +61,8 @@ def count_by_topic(
     *,
     n_grades: int,
 ) -> AnnotatorTopicCounts:
-    """Count judgements (n), each with the grade it is compared with."""
+    """Count judgements by annotator and topic, each against the grade it is compared with.
+    annotator, topic, grade, other: (n), per judgement."""
     n_topics = int(topic.max(initial=0)) + 1
     codes, place = np.unique(annotator.astype(np.int64) * n_topics + topic, return_inverse=True)
     cells = (place * n_grades + grade) * n_grades + other

@@ -11,7 +11,7 @@ from assay.pools.pool_kinds import (
     compute_level,
     describe_pool,
     get_level_word,
-    staged_priority,
+    get_stage_priority,
 )
 
 
@@ -38,19 +38,19 @@ def test_a_priority_is_a_rank_a_stage_or_what_the_file_says():
     )
     for kind, word in ((PoolKind.SAMPLED, "stage"), (PoolKind.ORDERED, "batch")):
         assert [
-            compute_level(kind, staged_priority(stage), depth=10) for stage in (1, 2, MAX_STAGE)
+            compute_level(kind, get_stage_priority(stage), depth=10) for stage in (1, 2, MAX_STAGE)
         ] == [1, 2, MAX_STAGE]
         assert get_level_word(kind, depth=10) == word
 
 
 def test_no_band_holds_two_stages_and_an_earlier_stage_is_served_first():
-    first, second = staged_priority(1), staged_priority(2)
+    first, second = get_stage_priority(1), get_stage_priority(2)
     assert first > second > 0
     assert [compute_band(priority, highest=first, width=50) for priority in (first, second)] == [
         1,
         3,
     ]
     with pytest.raises(ValueError):
-        staged_priority(0)
+        get_stage_priority(0)
     with pytest.raises(ValueError):
-        staged_priority(MAX_STAGE + 1)
+        get_stage_priority(MAX_STAGE + 1)

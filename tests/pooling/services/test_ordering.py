@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from assay.pools.batches import OrderedPool
-from assay.pools.pool_kinds import staged_priority
+from assay.pools.pool_kinds import get_stage_priority
 from pooling import hooks
 from pooling.models import Collection, Document, Job, Pool
 from pooling.platform import jobs
@@ -122,7 +122,7 @@ def test_the_first_batch_is_the_same_of_each_topic_by_rank_fusion_and_audit_pair
     assert [(one.number, one.size, one.drawn) for one in pool.strata.all()] == [(1, 149, [6])], (
         "one has no text"
     )
-    assert set(first.values_list("priority", flat=True)) == {staged_priority(1)}
+    assert set(first.values_list("priority", flat=True)) == {get_stage_priority(1)}
     assert positions(pool) == list(range(150))
     assert max(first.values_list("position", flat=True)) == 29
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.services.campaigns import lifecycle
-from assay.pools.pool_kinds import staged_priority
+from assay.pools.pool_kinds import get_stage_priority
 from pooling.models import Collection, Pool
 from pooling.platform.jobs import Refused
 from pooling.selectors import pools as selectors
@@ -78,8 +78,8 @@ def test_strata_places_stages_and_chances_are_stored(filled):
         drawn = {entry.place for entry in entries if entry.stage}
         assert drawn == set(range(one.drawn[-1])), "a prefix of the shuffle"
     assert {(entry.entered, entry.priority) for entry in pool.entries.all()} == {
-        ("chance", staged_priority(1)),
-        ("chance", staged_priority(2)),
+        ("chance", get_stage_priority(1)),
+        ("chance", get_stage_priority(2)),
         ("", 0),
     }
     assert [stage.pairs for stage in selectors.list_drawn_stages(pool)] == [

@@ -11,7 +11,7 @@ from analysis.judgements.rows import read_pool_ranks
 from annotation.models import Campaign
 from annotation.services.campaigns import lifecycle
 from annotation.services.judging import scheduling
-from assay.pools.pool_kinds import staged_priority
+from assay.pools.pool_kinds import get_stage_priority
 from pooling.models import Pool
 from pooling.platform.jobs import Refused
 from pooling.services.pools import check_extension
@@ -30,7 +30,7 @@ def campaign() -> Campaign:
     Pool.objects.filter(pk=pool.pk).update(kind="sampled")
     for entry in pool.entries.all():
         entry.stage = STAGES[entry.docno]
-        entry.priority = staged_priority(entry.stage) if entry.stage else 0
+        entry.priority = get_stage_priority(entry.stage) if entry.stage else 0
         entry.save()
     pool.refresh_from_db()
     return make_campaign(collection=collection, pool=pool, judgements_per_pair=1)
@@ -74,7 +74,7 @@ def test_what_is_not_drawn_still_belongs_to_the_pool(campaign):
 
 def test_a_later_stage_only_adds(campaign):
     before = set(campaign.pairs.values_list("pk", flat=True))
-    campaign.pool.entries.filter(docno="d3").update(stage=3, priority=staged_priority(3))
+    campaign.pool.entries.filter(docno="d3").update(stage=3, priority=get_stage_priority(3))
     assert lifecycle.add_new_pairs(campaign) == 2
     assert before < set(campaign.pairs.values_list("pk", flat=True))
 
