@@ -115,8 +115,8 @@ class KnownPairsFields(forms.Form):
         return file
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the rows of the file or else of the qrels. Raises FormatError if the file cannot
-        be read."""
+        """Return the rows with known grades from the uploaded file or, without a file, from the
+        selected qrels. Raises FormatError if the file cannot be read."""
         file, text, qrels = (
             self.cleaned_data.get(name) for name in ("known_file", "known_text", "qrels")
         )
@@ -129,8 +129,8 @@ class KnownPairsFields(forms.Form):
             return read_gold_file(kept.name, file.name if file else "the file")
 
     def counts_as(self) -> dict[int, int | None] | None:
-        """Return the grade on the scale for each grade of the rows, or None if the page did not
-        ask."""
+        """Return the mapping from the rows' grades to grades of the scale, or None if the page did
+        not ask for it."""
         given = {
             name.removeprefix("grade_"): value
             for name, value in self.data.items()
@@ -372,8 +372,8 @@ class NewCampaignForm(KnownPairsFields):
         return "\n\n".join([text, f"## {_('Examples')}", *shown]) if shown else text
 
     def guidelines_of(self, preset: Preset) -> str:
-        """Return the guidelines for this preset on the page: the edited text, or else the
-        preset's."""
+        """Return the guidelines for this preset as shown on the page: the user's edited text,
+        otherwise the preset's."""
         given = (self.data or self.initial).get(f"guidelines-{preset.key}")
         return preset.guidelines if given is None else "\n".join(str(given).splitlines())
 
@@ -387,7 +387,7 @@ class NewCampaignForm(KnownPairsFields):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or {}
         shown = PRESETS.get(data.get("values_of", ""))
-        if shown and shown.key != data.get("preset"):  # without JavaScript they do not follow
+        if shown and shown.key != data.get("preset"):  # without JavaScript, values stay
             for name in PREFILLED:
                 if data.get(name) == shown.settings[name]:
                     data[name] = None

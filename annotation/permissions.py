@@ -45,7 +45,8 @@ OFFERED_FOR_PREFERENCES = frozenset(
 
 
 class NotForPreferences(Exception):
-    """The requested page of a campaign of preferences needs grades (config.middleware)."""
+    """Raised if the requested page needs grades and its campaign collects preferences. Handled by
+    config.middleware."""
 
     def __init__(self, campaign: Campaign) -> None:
         super().__init__(campaign.slug)

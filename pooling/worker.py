@@ -46,7 +46,7 @@ class Reconciler:
         self.sent: dict[tuple[int, int], float] = {}
 
     def step(self) -> int:
-        """Send waiting jobs. Returns their number."""
+        """Send waiting jobs to the broker. Returns their number."""
         self.upkeep.step()
         now = time.monotonic()
         waiting = jobs.list_waiting_jobs()

@@ -53,7 +53,7 @@ def rotation_start(text: str, seed: int, *, words: int | None = None) -> int:
     """
     shown = text[
         : shown_end(text, words)
-    ].rstrip()  # otherwise the pattern searches in vain from each trailing blank
+    ].rstrip()  # otherwise the pattern is tried in vain at each trailing blank
     code = [match.span() for match in CODE.finditer(shown)]
     starts = [
         0,
@@ -93,7 +93,7 @@ RIGHT_TO_LEFT = {
 
 
 def get_language(fields: Mapping[str, object]) -> str:
-    """Return the language tag (BCP 47) in a document's field `lang` or `language`. Empty if it is
+    """Return a document's language tag (BCP 47) from its field `lang` or `language`. Empty if it is
     missing or invalid ("German")."""
     named = next(
         (str(fields[name]).strip() for name in ("lang", "language") if fields.get(name)), ""

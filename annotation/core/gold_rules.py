@@ -18,7 +18,7 @@ class GoldRule(StrEnum):
 
 
 def right_grades(rule: str, gold: int, scale: Scale) -> list[int]:
-    """Return the grades that count as correct for the known grade `gold`, lowest first."""
+    """Return the grades that count as correct on a pair with the known grade `gold`, lowest first."""
     values = scale.values
     if rule == GoldRule.EXACT or gold not in values:
         return [gold]
@@ -31,7 +31,8 @@ def right_grades(rule: str, gold: int, scale: Scale) -> list[int]:
 
 
 def is_right(rule: str, grade: int | None, gold: int, scale: Scale) -> bool:
-    """Return whether the grade counts as correct. False for None ("cannot judge")."""
+    """Return whether an annotator's grade counts as correct on a pair with a known grade. False for
+    None ("cannot judge")."""
     return grade is not None and grade in right_grades(rule, gold, scale)
 
 

@@ -76,8 +76,8 @@ def find_time_contradictions(settings: Mapping[str, Any]) -> list[str]:
 
 
 def find_problems(settings: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Check the given settings and return problems as (name, message). Empty values are not checked
-    here."""
+    """Check numeric settings against their limits. Returns problems as (name of the setting,
+    message). Empty values are not checked here."""
     sentences = [
         (name, f"The value must be at least {least}.")
         for name, least in MIN_VALUES.items()

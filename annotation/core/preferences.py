@@ -21,7 +21,8 @@ WINNERS = {LEFT: "a", TIE: "tie", RIGHT: "b", BOTH_BAD: "bad"}
 
 
 class Task(StrEnum):
-    """What annotators do. GRADES: grade one document. PREFERENCES: compare two documents."""
+    """The task of a campaign's annotators. GRADES: grade one document. PREFERENCES: compare two
+    documents."""
 
     GRADES = "grades"
     PREFERENCES = "preferences"
@@ -54,5 +55,5 @@ def is_swapped(*, seed: int, topic: int) -> bool:
 
 
 def mirror_answer(answer: int | None) -> int | None:
-    """Return the answer with exchanged sides."""
+    """Return a preference with its sides (left, right) exchanged. Other answers are unchanged."""
     return {LEFT: RIGHT, RIGHT: LEFT}.get(answer, answer) if answer is not None else None

@@ -74,8 +74,8 @@ class BandSlots:
 def next_position(
     pool: BandSlots, mine: set[int], topic: int | None, in_block: int, length: int
 ) -> int | None:
-    """Return the position of the annotator's next pair, or None if there is none. mine: positions
-    that the annotator has already judged."""
+    """Return the position in the pool of a simulated annotator's next pair, or None if there is
+    none. mine: positions that the annotator has already judged."""
     for band in sorted(pool.by_band):
         topics = pool.by_band[band]
         stays = topic is not None and stays_in_block(served=in_block, length=length)

@@ -68,7 +68,7 @@ def order_special_pairs(
 
 
 def _draw_number(seed: int, purpose: str, number: int) -> int:
-    """Return a whole number below 2**64 determined by the three arguments."""
+    """Derive a pseudo-random whole number below 2**64 from the three arguments."""
     digest = hashlib.blake2b(f"{seed}|{purpose}|{number}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big")
 

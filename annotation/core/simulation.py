@@ -22,7 +22,7 @@ MAX_PASSAGE_WORDS = 20
 
 
 class SimulatedAnswer(NamedTuple):
-    """A simulated answer: the grade and the active time in milliseconds."""
+    """The answer of a simulated annotator: the grade and the active time in milliseconds."""
 
     grade: int
     active_ms: int
@@ -81,8 +81,9 @@ def map_to_scale(grade: int | None, values: Sequence[int]) -> int:
 
 
 def prefer(left: int | None, right: int | None) -> int:
-    """Return the preference that follows from the grades of two documents in the qrels: for the
-    higher grade, both bad if neither is above 0. Documents without a grade have 0."""
+    """Derive the preference between two documents from their grades in the qrels: the one with the
+    higher grade. Equal grades are a tie or, without a grade above 0, both bad. Documents without a
+    grade have 0."""
     left, right = max(left or 0, 0), max(right or 0, 0)
     if left == right:
         return TIE if left else BOTH_BAD

@@ -90,7 +90,7 @@ def make_body(
 
 
 def format_sentence(event: WebhookEvent, data: Mapping[str, Any]) -> str:
-    """Return the event as an English sentence."""
+    """Describe a webhook's event as an English sentence."""
     match event:
         case WebhookEvent.CAMPAIGN_OPENED:
             return "The campaign was opened."

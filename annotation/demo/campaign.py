@@ -95,7 +95,8 @@ def create_example(described: CampaignDescription, *, actor: User) -> None:
 
 
 def demo_document(folder: Path, *, n_documents: int) -> CampaignDescription:
-    """Return the campaign file with the values of this installation and day."""
+    """Return the demo's campaign file, filled in with values of this installation and the current
+    day."""
     said = CampaignFile(shutil.copy(CAMPAIGN_FILE, folder)).described
     deadline = timezone.now().replace(minute=0, second=0, microsecond=0) + timedelta(days=7)
     return replace(

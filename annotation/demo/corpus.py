@@ -87,7 +87,7 @@ class CorpusEntry(NamedTuple):
 
 
 def read_standard_library() -> list[CorpusEntry]:
-    """Return all entries ordered by name, one per name."""
+    """Return a document per documented name of the Python standard library, ordered by name."""
     entries = {
         entry.document: entry for entry in [*iterate_compiled_modules(), *iterate_source_modules()]
     }

@@ -35,7 +35,7 @@ def bm25(
 
 
 def tf_idf(documents: Sequence[str], queries: Sequence[str]) -> NDArray[np.float64]:
-    """Return scores (queries, documents): cosine of tf-idf vectors with logarithmic term
+    """Return scores (queries, documents): the cosine of tf-idf vectors with logarithmic term
     frequency."""
     vectorizer = TfidfVectorizer(token_pattern=TOKEN, stop_words="english", sublinear_tf=True)
     vectors = vectorizer.fit_transform(documents)
@@ -45,8 +45,8 @@ def tf_idf(documents: Sequence[str], queries: Sequence[str]) -> NDArray[np.float
 def lsa(
     documents: Sequence[str], queries: Sequence[str], *, dimensions: int = 100, seed: int = 0
 ) -> NDArray[np.float64]:
-    """Return scores (queries, documents): cosine after a truncated singular value decomposition
-    (Deerwester et al. 1990)."""
+    """Return scores (queries, documents): the cosine of tf-idf vectors after a truncated singular
+    value decomposition (Deerwester et al. 1990)."""
     vectorizer = TfidfVectorizer(
         token_pattern=TOKEN, stop_words="english", sublinear_tf=True, min_df=2
     )
@@ -71,7 +71,8 @@ def run_lines(
     *,
     top: int = 100,
 ) -> list[str]:
-    """Return a TREC run with the best `top` documents of each topic that have a positive score."""
+    """Format scores as the lines of a TREC run with the best `top` documents of each topic that
+    have a positive score."""
     lines = []
     for topic, row in zip(topics, scores, strict=True):
         best = sorted(

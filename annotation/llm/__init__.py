@@ -1,2 +1,2 @@
-"""LLM judges: prompts (`core.llm_prompts`), the endpoint, the labelling of many pairs, and
-storage of the answers."""
+"""LLM judges: client of the endpoint, labelling of many pairs, and storage of the answers. Prompts
+are in `annotation.core.llm_prompts`."""

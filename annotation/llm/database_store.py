@@ -37,7 +37,7 @@ GRACE_SECONDS = 3.0  # less than pooling.platform.jobs.CANCEL_SECONDS
 
 
 class JobEnded(Exception):
-    """The job was cancelled or taken over, so no further call is made."""
+    """Raised if the labelling job was cancelled or taken over, so that no further call is made."""
 
 
 class PairKey(NamedTuple):

@@ -184,7 +184,7 @@ class Campaign(models.Model):
 
     @property
     def level_word(self) -> str:
-        """The word for the levels of its pool (rank, batch or stage)."""
+        """The word for the levels of the campaign's pool: rank, batch or stage."""
         return self.pool.level_word if self.pool else "level"
 
     def level_of(self, priority: int) -> int:

@@ -66,7 +66,8 @@ class GuestPanel(models.Model):
         return code
 
     def return_url(self, outcome: GuestOutcome) -> str:
-        """Return the address at the panel that submits the code, empty if the panel has none."""
+        """Return the address at the panel to which a guest submits the completion code, empty if
+        there is none."""
         return self.return_address.replace("CODE", quote(self.code(outcome), safe=""))
 
 

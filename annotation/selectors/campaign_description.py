@@ -26,7 +26,7 @@ def describe_all(campaign: Campaign) -> CampaignDescription:
     """Describe the campaign, its collection and its pool as completely as a file can."""
     pool = describe_pool(campaign.pool) if campaign.pool is not None else {}
     settings = describe_campaign(campaign)
-    for name in ("further_questions", "webhooks"):  # files of campaigns without are as before
+    for name in ("further_questions", "webhooks"):  # tables are omitted if empty
         if not settings[name]:
             del settings[name]
     if not campaign.is_preferences:

@@ -17,7 +17,7 @@ LEFT = Q(membership__status=Membership.Status.EXCLUDED) | Q(
 
 
 def get_panel(annotator: Membership) -> GuestPanel | None:
-    """Return the panel that the annotator came from, None for annotators with an account."""
+    """Return the panel from which a guest came, or None for annotators with an account."""
     return GuestPanel.objects.filter(guests__membership=annotator.pk).first()
 
 

@@ -101,7 +101,7 @@ def count_judged_today(annotator: Membership, now: datetime) -> tuple[datetime, 
     since = scheduling.day_start(now, get_time_zone(annotator.user))
     if annotator.today_since == since:
         return since, annotator.n_today
-    if not annotator.n_judged:  # the same pairs, without the limit to today
+    if not annotator.n_judged:  # counts the same pairs since the beginning
         return since, 0
     own = Judgement.objects.filter(membership=annotator, current=True, judged_at__gte=since)
     return since, own.exclude(status=Judgement.Status.TOO_FAST).exclude(
@@ -529,7 +529,8 @@ def get_history(
 
 
 def get_shown_grade(judgement: Judgement) -> int | None:
-    """Return the grade as the annotator gave it: of a preference, by side."""
+    """Return the grade as the annotator gave it. A preference is returned by the sides that the
+    annotator saw."""
     swapped = judgement.presentation.get("left") == "b"
     return mirror_answer(judgement.grade) if swapped else judgement.grade
 
@@ -687,8 +688,8 @@ def check_invariants(campaign: Campaign) -> list[str]:
 
 
 def completion_details(annotator: Membership) -> dict[str, Any]:
-    """Return what annotators see at the end of the campaign. Guests who found nothing to judge see
-    the code for a full campaign."""
+    """Return what annotators see at the end of the campaign. Guests for whom no pair was left see
+    the completion code for a full campaign."""
     campaign = annotator.campaign
     thanks = {"thanks_html": markdown(campaign.thanks_text) if campaign.thanks_text else ""}
     outcome = GuestOutcome.DONE if annotator.n_judged else GuestOutcome.FULL

@@ -102,8 +102,8 @@ def current_entry_fields(pair: Pair) -> dict[str, Any]:
 
 
 def count_judged_today(members: QuerySet[Membership]) -> dict[int, int]:
-    """Return, by member, the pairs judged since the midnight from which its `n_today` is
-    counted."""
+    """Count the pairs judged by each member since the midnight from which the stored `n_today`
+    counts."""
     rows = Judgement.objects.filter(
         membership__in=members, current=True, judged_at__gte=F("membership__today_since")
     )

@@ -75,7 +75,7 @@ def get_frozen_judges(campaign: Campaign) -> list[LlmJudge]:
 
 
 def get_last_job(judge: LlmJudge, *, active: bool = False) -> Job | None:
-    """Return the judge's last labelling job."""
+    """Return the last labelling job of an LLM judge."""
     runs = Job.objects.filter(
         kind=LLM_JUDGE_JOB, campaign_id=judge.campaign_id, parameters__llm_judge=judge.pk
     ).order_by("-created_at")
@@ -192,7 +192,8 @@ def count_answers_by_judge(
 
 
 def _make_counts(judge: LlmJudge, size: Mapping[str, int], row: Mapping[str, int]) -> AnswerCounts:
-    """Create the counts of a judge. row: its sums, empty if there were no calls."""
+    """Create the counts of an LLM judge. row: its sums from the database, empty if there were no
+    calls."""
     outcomes = {state: row.get(state, 0) for state in ("graded", "refused", "malformed")}
     sent, received = row.get("sent", 0), row.get("received", 0)
     return AnswerCounts(
@@ -211,8 +212,8 @@ def _make_counts(judge: LlmJudge, size: Mapping[str, int], row: Mapping[str, int
 
 
 def get_labels(judge: LlmJudge) -> LabelsByPair:
-    """Return the most frequent grade of each pair's samples, the lowest of ties, without pairs that
-    have no grade. Ordered by topic and document as bytes."""
+    """Return an LLM judge's labels: the most frequent grade of each pair's samples, the lowest of
+    ties, without pairs that have no grade. Ordered by topic and document as bytes."""
     graded = judge.labels.filter(state=LlmLabel.State.GRADED)
     grades: dict[tuple[str, str], list[int]] = {}
     for topic, docno, grade in graded.values_list("topic__topic_id", "docno", "grade"):

@@ -26,7 +26,7 @@ MAX_SHOWN = 3
 
 
 def get_assigned_pair(annotator: Membership, pair_id: int) -> Pair | None:
-    """Return the pair if it was assigned to or judged by this annotator."""
+    """Return the pair if it was assigned to this annotator or judged by them, otherwise None."""
     own = {"pair": OuterRef("pk"), "membership": annotator}
     given = Exists(Lease.objects.filter(**own)) | Exists(Judgement.objects.filter(**own))
     return (

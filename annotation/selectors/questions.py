@@ -12,7 +12,8 @@ MAX_SHOWN = 100
 
 
 def get_questions(campaign: Campaign) -> QuerySet[Question]:
-    """Return unanswered questions, oldest first, followed by answered ones, latest first."""
+    """Return a campaign's questions: unanswered ones, oldest first, followed by answered ones,
+    latest first."""
     rows = Question.objects.filter(pair__campaign=campaign).select_related(
         "membership", "pair__entry__topic", "pair__entry__document"
     )

@@ -78,7 +78,7 @@ def get_setup(annotator: Membership) -> dict[str, Any]:
 
 
 def _translate_answers(scale: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the fixed answers of preferences in the language of the request."""
+    """Return the possible answers of a preference task in the language of the request."""
     words = {
         LEFT: (_("Left is better"), _("The left document answers the query better.")),
         TIE: (_("Equally good"), _("You would accept either document.")),

@@ -42,7 +42,7 @@ def queue_event(
 def make_message(
     webhook: Webhook, event: WebhookEvent, *, key: str, data: Mapping[str, Any], path: str
 ) -> WebhookMessage:
-    """Return an unsaved message that is due now. path: of the page about the event."""
+    """Return an unsaved webhook message that is due now. path: of the page about the event."""
     campaign, now = webhook.campaign, timezone.now()
     values = {
         "campaign": {"slug": campaign.slug, "name": campaign.name},

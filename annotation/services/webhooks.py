@@ -150,7 +150,7 @@ def _record(webhook: Webhook, actor: User | None, action: AuditAction) -> None:
 
 
 def queue_test(webhook: Webhook) -> WebhookMessage:
-    """Add a test message and return it."""
+    """Add a test message to the webhook's queue and return it."""
     page = reverse("campaign-webhooks", args=[webhook.campaign.slug])
     key = f"test/{uuid.uuid4()}"
     message = make_message(webhook, WebhookEvent.TEST, key=key, data={}, path=page)

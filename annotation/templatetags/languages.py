@@ -37,7 +37,8 @@ def page_language() -> SafeString:
 
 @register.simple_tag
 def words_ahead() -> SafeString:
-    """Return a preload tag, so that translations are fetched in parallel with the scripts."""
+    """Return a preload tag for the scripts' translations, so that they are fetched in parallel with
+    the scripts."""
     words = _script_words_url()
     return (
         format_html('<link rel="preload" as="fetch" crossorigin href="{}">', words)

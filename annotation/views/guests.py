@@ -32,7 +32,7 @@ MAX_EVENT_BYTES = 64 * 1024
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest, token: str) -> HttpResponse:
-    """Join a campaign by the link of its panel or by an invitation."""
+    """Let a visitor join a campaign by the link of its panel or by an invitation."""
     panel = guests.find_panel(token)
     return people.join(request, token) if panel is None else _join_by_panel(request, panel)
 
@@ -83,7 +83,7 @@ def _welcome_back(request: HttpRequest, panel: GuestPanel, guest: Guest) -> Http
 
 def _start(request: HttpRequest, guest: Guest) -> HttpResponse:
     people.start_session(request, guest.membership.user)
-    request.session["guest"] = True  # the menu has no account settings
+    request.session["guest"] = True  # hides the account settings in the menu
     return redirect("judge", guest.panel.campaign.slug)
 
 

@@ -159,7 +159,7 @@ def act_on_llm_judge(request: SignedInRequest, slug: str, pk: int) -> HttpRespon
 @login_required
 @require_safe
 def labels(request: SignedInRequest, slug: str, pk: int) -> StreamingHttpResponse:
-    """Return the judge's labels as qrels. The first line names the judge."""
+    """Return an LLM judge's labels as a qrels file. The first line names the judge."""
     campaign = get_managed_campaign(request, slug)
     judge = _get_judge(campaign, pk)
     record_event(

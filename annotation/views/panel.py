@@ -66,7 +66,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _find_participant(request: SignedInRequest, panel: GuestPanel) -> HttpResponse:
-    """Redirect to the guest with the panel's ID of a participant."""
+    """Redirect to the guest with this participant ID of the panel."""
     given = {panel.participant_parameter: request.POST.get("participant", "").strip()}
     try:
         guest = guests.find_guest(panel, guests.read_participant(panel, given))

@@ -12,7 +12,8 @@ from pooling.platform.listing import ListPage, RowFilter
 
 
 def invitations_page(request: HttpRequest, campaign: Campaign) -> ListPage:
-    """Return open invitations, newest first: neither withdrawn nor expired, and with uses left."""
+    """Return a page of the open invitations, newest first: neither withdrawn nor expired, and with
+    uses left."""
     return ListPage(
         request,
         get_open_invitations(campaign),
@@ -39,7 +40,7 @@ def invitations_page(request: HttpRequest, campaign: Campaign) -> ListPage:
 
 
 def accepted_page(request: HttpRequest, campaign: Campaign) -> ListPage:
-    """Return invitations whose uses are all used up, newest first."""
+    """Return a page of the invitations that have no uses left, newest first."""
     return ListPage(
         request,
         campaign.invitations.filter(max_uses__isnull=False, n_uses__gte=F("max_uses")),
@@ -52,7 +53,7 @@ def accepted_page(request: HttpRequest, campaign: Campaign) -> ListPage:
 
 
 def members_page(request: HttpRequest, campaign: Campaign) -> ListPage:
-    """Return all members by role and pseudonym."""
+    """Return a page of all members, ordered by role and pseudonym."""
     return ListPage(
         request,
         campaign.memberships.select_related("user"),

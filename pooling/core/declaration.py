@@ -401,8 +401,8 @@ HEADER_PATTERN = re.compile(r"^\s*(\[\[?)([^\]]+)\]\]?\s*(?:#.*)?$")
 
 
 def find_line(text: str, path: Path) -> int | None:
-    """Return the line of a TOML file with the value at a path, or the nearest line that leads to
-    it, or None."""
+    """Return the number of the line of a TOML file that has the value at a path, or the nearest
+    line that leads to it, or None."""
     best: tuple[int, int] | None = None
     place: list[str | int] = []
     counts: dict[tuple[str | int, ...], int] = {}

@@ -185,7 +185,8 @@ def check_quota(user: User | AnonymousUser | None) -> None:
 
 
 def request_cancel(job: Job) -> None:
-    """Cancel a queued job at once, and a running one at its next step. A finished job is unchanged."""
+    """Cancel a job: a queued one at once, and a running one at its next step. A finished job is
+    unchanged."""
     now = timezone.now()
     queued = Job.objects.filter(pk=job.pk, state=Job.State.QUEUED)
     if queued.update(

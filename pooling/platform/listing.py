@@ -148,8 +148,8 @@ class ListPage:
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """Return (parameter, value) of the other parameters in the address, which the search form
-        keeps."""
+        """Return the address's other parameters as (parameter, value), which the search form must
+        preserve."""
         own = {self.prefix + name for name in ("q", "page")} | {
             choice.parameter for choice in self.choices
         }

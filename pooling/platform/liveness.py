@@ -17,7 +17,8 @@ WEB_SERVER, WORKER = "web-server", "worker"
 
 
 def write_heartbeat(program: str) -> None:
-    """Write a heartbeat. An unwritable folder is reported elsewhere."""
+    """Write a heartbeat of this program on this machine. An unwritable folder is reported
+    elsewhere."""
     with contextlib.suppress(OSError):
         (Path(settings.DATA_DIR) / f"alive-{program}-{socket.gethostname()}").touch()
 

@@ -13,7 +13,7 @@ WARN_BYTES = 256_000_000
 
 
 def log_bytes() -> int:
-    """Return the size of the log, or 0 if there is none."""
+    """Return the size of SQLite's write-ahead log in bytes, or 0 if there is none."""
     path = Path(f"{connection.settings_dict['NAME']}-wal")
     return path.stat().st_size if connection.vendor == "sqlite" and path.exists() else 0
 

@@ -44,7 +44,7 @@ def is_process_alive(token: str) -> bool:
         return False
     except OSError:
         return True
-    try:  # ended, and waiting for its parent to read its status
+    try:  # a zombie has ended, but its parent has not read its status
         return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (OSError, IndexError):
         return True

@@ -82,7 +82,7 @@ def describe_pool(pool: Pool) -> dict[str, Any]:
 def write_files(
     collection: Collection, pool: Pool | None, folder: Path
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Write the files from which an equal collection can be created.
+    """Write the files of a collection and pool from which equal ones can be created.
 
     Returns (keys of the collection, keys of the pool) with paths.
     """

@@ -224,12 +224,12 @@ def _needs_decision(report: dict[str, Any]) -> bool:
 
 
 def get_pools(collection: Collection) -> QuerySet[Pool]:
-    """Return the collection's pools with n_runs."""
+    """Return the collection's pools with their number of runs (n_runs)."""
     return collection.pools.select_related("created_by").annotate(n_runs=Count("runs"))
 
 
 def get_runs(collection: Collection) -> QuerySet[Run]:
-    """Return the collection's runs with n_pools."""
+    """Return the collection's runs with the number of pools built from each (n_pools)."""
     return collection.runs.annotate(n_pools=Count("pools")).order_by("tag")
 
 

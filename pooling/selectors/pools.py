@@ -261,7 +261,7 @@ def count_unsampled_by_rank(pool: Pool | None) -> dict[int, int]:
 
 
 def get_last_job(pool: Pool) -> jobs.JobView | None:
-    """Return the latest job on this pool, or None."""
+    """Return the latest job that works on this pool, or None."""
     job = (
         pool.collection.jobs.filter(parameters__pool=pool.pk)
         .select_related("collection", "created_by")

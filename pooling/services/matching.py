@@ -78,8 +78,8 @@ def check_ids(
     coming: Iterable[str] = (),
     digests: list[NDArray[np.uint64]] | None = None,
 ) -> tuple[dict[str, int], list[str]]:
-    """Count topics and documents of a run or qrels that the collection does not contain. Returns
-    (facts, warnings).
+    """Count the topics and documents of a run or qrels that are missing from the collection.
+    Returns (facts, warnings).
 
     documents: distinct IDs to search. what: their description. Kinds of which the collection has
     nothing yet are not checked. coming, digests: topic IDs and ID digests of documents that the

@@ -73,7 +73,7 @@ def load_stored_pairs(pool: Pool) -> tuple[PooledPairs, dict[tuple[str, str], in
 def make_new_entries(
     pool: Pool, pairs: PooledPairs, entry_of: dict[tuple[str, str], int]
 ) -> Iterator[PoolEntry]:
-    """Yield unsaved entries for the pairs that are not in `entry_of`."""
+    """Yield unsaved pool entries for the pairs that are not stored yet (not in `entry_of`)."""
     topics = dict(pool.collection.topics.values_list("topic_id", "pk"))
     for position, pair in enumerate(pairs):
         if (pair.topic, pair.document) not in entry_of:

@@ -206,7 +206,7 @@ def make_qrels_row(
 
 
 def load_grades(qrels: Qrels) -> QrelsColumns:
-    """Load the qrels' columns under their name in the collection."""
+    """Load the grades of stored qrels, named as in the collection."""
     return replace(load_qrels(qrels.columns.path), name=qrels.name)
 
 

@@ -135,7 +135,7 @@ def _read_rankings(
 
 
 def _tag_conflict(collection: Collection, tag: str) -> list[str]:
-    """Return a message if a run of the collection has the tag."""
+    """Return an error message if a run of the collection already has the tag."""
     other = collection.runs.filter(tag=tag).first()
     if other is None:
         return []
@@ -164,7 +164,7 @@ def get_runs_by_tag(collection: Collection, tags: Sequence[str]) -> list[Run]:
 
 
 def load_rankings(run: Run) -> RunColumns:
-    """Load the run's columns under its tag in the collection, which may differ from the file's."""
+    """Load a run's rankings. Their tag is that of the collection, which may differ from the file's."""
     return replace(load_run(run.columns.path), tag=run.tag, name=run.source_name)
 
 

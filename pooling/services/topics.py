@@ -154,7 +154,7 @@ def check_new_topics(collection: Collection, topics_read: Sequence[TopicRecord],
 def runs_without_topics_warning(
     collection: Collection, topics_read: Sequence[TopicRecord]
 ) -> list[str]:
-    """Return warnings if the existing runs do not contain these topics."""
+    """Return warnings about new topics that the collection's runs do not contain."""
     named: set[str] = set()
     for run in collection.runs.all():
         named.update(load_rankings(run).topics)

@@ -22,7 +22,7 @@ from pooling.platform.sentences import as_sentence
 from pooling.services import file_recognition, uploads
 
 
-@csrf_exempt  # checked by `_receive`, after what can be said without reading a body of gigabytes
+@csrf_exempt  # `_receive_files` checks the token, after checks that need no body
 @login_required
 @require_POST
 def upload(request: HttpRequest, slug: str) -> HttpResponse:

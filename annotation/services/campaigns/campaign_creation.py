@@ -116,8 +116,8 @@ def _copy_known_pairs(copy: Campaign, rows: Sequence[Mapping[str, Any]], actor: 
 
 
 def _copy_people(campaign: Campaign, copy: Campaign) -> None:
-    """Copy the active annotators under new pseudonyms, so that pseudonyms do not link people across
-    campaigns."""
+    """Add the active annotators of another campaign under new pseudonyms, so that pseudonyms do not
+    link people across campaigns."""
     here = set(copy.memberships.values_list("user_id", flat=True))
     rows = campaign.memberships.filter(
         status=Membership.Status.ACTIVE, annotator_type="human"

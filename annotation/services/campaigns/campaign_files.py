@@ -158,6 +158,6 @@ def format_toml(document: Mapping[str, Any]) -> str:
 
 
 def format_publication(publication: Publication) -> str:
-    """Format the metadata as a table of a campaign file. Empty values are left out."""
+    """Format publication metadata as a table of a campaign file. Empty values are left out."""
     described = CampaignDescription(campaign={"publication": publication.as_json()})
     return format_toml(make_document(described))

@@ -358,8 +358,8 @@ def rehearse_plan(plan: CampaignPlan, *, actor: User | None) -> None:
 
 
 def apply_plan(plan: CampaignPlan, *, actor: User | None) -> tuple[Collection, Campaign | None]:
-    """Apply the whole plan or nothing. Raises CampaignError, pooling.platform.jobs.Refused or
-    FormatError."""
+    """Apply all planned changes, or none if one fails. Raises CampaignError,
+    pooling.platform.jobs.Refused or FormatError."""
     try:
         with transaction.atomic():
             return _apply_changes(plan, actor)
@@ -432,7 +432,8 @@ def _apply_settings(plan: CampaignPlan, collection: Collection, actor: User | No
 
 
 def _add_people(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
-    """Add new people. The creator of a campaign becomes its manager even if the file omits them."""
+    """Add the people that the file names and the campaign lacks. The creator of a campaign becomes
+    its manager even if the file omits them."""
     rows = [change.after for change in plan.of("people") if change.before is None]
     users = {
         user.get_username(): user

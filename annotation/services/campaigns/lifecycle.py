@@ -281,7 +281,8 @@ def _check_settings(campaign: Campaign) -> None:
 
 
 def _find_preference_problems(campaign: Campaign) -> list[str]:
-    """Return the settings of a campaign of preferences that apply to grades only."""
+    """Return the settings that a campaign of preferences has but cannot use, because they apply to
+    grades."""
     unavailable = {
         _("further questions"): bool(campaign.further_questions),
         _("marked passages"): campaign.spans != Campaign.Spans.OFF,

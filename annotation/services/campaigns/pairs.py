@@ -183,7 +183,7 @@ def apply_topic_decisions(campaign: Campaign, *, actor: User | None = None) -> N
 
 
 def set_pair_field(campaign: Campaign, ids: list[int], name: str, value: bool) -> None:
-    """Set a field of pairs that decides whether they are assigned, and update their slots. Works in
+    """Set a field of pairs on which their assignment depends, and update their slots. Works in
     batches, because annotators wait for each transaction."""
     for start in range(0, len(ids), slots.BATCH):
         yield_to_writers(start)
@@ -269,7 +269,7 @@ def update_needed_judgements(campaign: Campaign) -> None:
 
         def renew(first: int = first, last: int = last) -> None:
             rows = Pair.objects.filter(campaign=campaign, pk__range=(first, last))
-            # the order of locks that all transactions use
+            # locks rows in the same order as all other transactions
             list(rows.select_for_update().order_by("pk").values_list("pk", flat=True))
             n = slots.get_judgements_per_pair(campaign.pk)
             said = slots.CANNOT_JUDGE_JUDGEMENTS.filter(pair__in=rows)
@@ -279,7 +279,7 @@ def update_needed_judgements(campaign: Campaign) -> None:
                 ),
                 campaign.pk,
             )
-            # counted judgements remain counted
+            # not below the counted judgements, which remain counted
             needed = Greatest(F("counted"), F("asked_more") + n)
             rows.filter(kind=Pair.Kind.NORMAL, unjudgeable=False, removed=False).exclude(
                 beyond_depth=True, counted=0

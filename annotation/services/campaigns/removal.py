@@ -20,7 +20,7 @@ DELETABLE = {Campaign.State.DRAFT, Campaign.State.CLOSED}
 
 
 def count_judgements(campaign: Campaign) -> int:
-    """Return the number of judgements that a deletion would remove, in all revisions and
+    """Return the number of judgements that deleting the campaign would remove, in all revisions and
     statuses."""
     return Judgement.objects.filter(pair__campaign=campaign).count()
 
@@ -62,7 +62,8 @@ def delete_campaign(campaign: Campaign, *, actor: User | None) -> int:
 
 
 def _delete_rows(campaign: Campaign) -> None:
-    """Delete the large tables with one statement each. A cascade would load every row."""
+    """Delete the campaign's rows in large tables with one statement per table. A cascade would load
+    every row."""
     quote = connection.ops.quote_name
     pairs = f"SELECT id FROM {quote(Pair._meta.db_table)} WHERE campaign_id = %s"
     with connection.cursor() as cursor:

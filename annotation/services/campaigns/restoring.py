@@ -482,8 +482,8 @@ def _make_leases(
     members: Mapping[str, Membership],
     pairs: Mapping[PairKey, Pair],
 ) -> dict[str, Lease]:
-    """Create the batch's leases and return them by token. Tokens that already exist in this
-    installation are skipped."""
+    """Create the leases of a batch of restored judgements, and return them by token. Tokens that
+    already exist in this installation are skipped."""
     wanted = {
         str(row.lease): row
         for revisions in batch

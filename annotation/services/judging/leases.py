@@ -95,8 +95,8 @@ class Watch:
         self.difference = time.time() - time.monotonic()
 
     def step(self) -> float:
-        """Return by how many seconds the clock was advanced (negative: set back) since the last
-        call, 0 if it was not adjusted."""
+        """Return by how many seconds the system clock was advanced (negative: set back) since the
+        last call, 0 if it was not adjusted."""
         difference = time.time() - time.monotonic()
         with self.lock:
             moved, self.difference = difference - self.difference, difference
@@ -121,7 +121,7 @@ def restart_leases(now: datetime) -> int:
 
 
 def heed_steps() -> None:
-    """Restart leases after a clock step. Called before leases expire."""
+    """Restart all active leases if the system clock was adjusted. Called before leases expire."""
     step = watch.step()
     if step:
         n = restart_leases(timezone.now())

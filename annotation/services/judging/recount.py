@@ -39,7 +39,7 @@ def recount_campaign(campaign: Campaign) -> int:
 
 @transaction.atomic
 def _recount_invitations(campaign: Campaign) -> None:
-    # blocks new members
+    # locks the rows, so that no one joins by these invitations meanwhile
     list(campaign.invitations.select_for_update().order_by("pk").values_list("pk", flat=True))
     for pk, n_uses in kept_figures.find_wrong_use_counts(campaign).items():
         campaign.invitations.filter(pk=pk).update(n_uses=n_uses)

@@ -103,8 +103,8 @@ def get_judgements_per_pair(campaign_id: int) -> int:
 
 
 def get_min_priority(campaign_id: int) -> int | None:
-    """Read from the database the priority below which unjudged pairs are not assigned, None if
-    there is no limit."""
+    """Read the campaign's lowest priority of unjudged pairs that are assigned, None if there is no
+    limit."""
     return Campaign.objects.values_list("least_priority", flat=True).get(pk=campaign_id)
 
 
@@ -158,7 +158,8 @@ def update_unjudgeable(pairs: Iterable[Pair], n: int) -> list[Pair]:
 
 
 def count_cannot_judge(rows: QuerySet[Judgement]) -> dict[int, int]:
-    """Return the number of annotators by pair. rows: filtered by CANNOT_JUDGE_JUDGEMENTS."""
+    """Return by pair how many annotators answered that it cannot be judged. rows: filtered by
+    CANNOT_JUDGE_JUDGEMENTS."""
     return dict(rows.values_list("pair").annotate(n=Count("pk")).order_by())
 
 

@@ -195,6 +195,6 @@ def make_insert(row: models.Model) -> tuple[str, dict[str, Any]]:
 
 
 def mark_stored(row: models.Model, pk: int) -> None:
-    """Mark a row as stored by the statement of `make_insert`."""
+    """Mark a model instance as stored after executing the statement from `make_insert`."""
     row.pk = pk
     row._state.adding, row._state.db = False, connection.alias

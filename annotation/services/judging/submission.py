@@ -474,8 +474,8 @@ def _stored_outcome(number: int) -> AnswerOutcome:
 
 
 def _answer_times(answer: Answer, annotator: Membership, server_ms: int | None) -> timing.Times:
-    """Return the times of an answer, limited by the server's time. server_ms: None for simulated
-    annotators, whose times are drawn at random and not limited."""
+    """Return the durations of an answer, limited by the server's time between lease and submission.
+    server_ms: None for simulated annotators, whose times are drawn at random and not limited."""
     return timing.bound_times(
         active_ms=answer.active_ms,
         idle_ms=answer.idle_ms,

@@ -39,8 +39,8 @@ BATCH_SIZE = 2000
 
 @dataclass(frozen=True)
 class CallLimits:
-    """Limits of calls. threads: parallel calls. attempts: calls per answer before it is left for
-    the next run. timeout: seconds. price_in, price_out: price per million tokens."""
+    """Limits of an LLM judge's calls. threads: parallel calls. attempts: calls per answer before it
+    is left for the next run. timeout: seconds. price_in, price_out: price per million tokens."""
 
     threads: int = 4
     attempts: int = 4
@@ -53,8 +53,8 @@ class CallLimits:
 
 @dataclass(frozen=True)
 class JudgeOptions:
-    """Options of an LLM judge. prompt: name of a built-in template, or a custom text. related: tags
-    or groups of runs built with this model."""
+    """Options of a new LLM judge. prompt: name of a built-in template, or a custom text. related:
+    tags or groups of runs built with this model."""
 
     name: str
     model: str
@@ -307,7 +307,8 @@ def _lock_editable(judge: LlmJudge) -> None:
 
 @jobs.register_job_kind(selectors.LLM_JUDGE_JOB, unit="answers", resumes=True)
 def run_judge(work: ClaimedJob) -> dict[str, Any]:
-    """Run the labelling job. Returns a report with facts (answers, calls …) and warnings."""
+    """Run the job that requests an LLM judge's missing answers. Returns a report with facts
+    (answers, calls …) and warnings."""
     judge = (
         LlmJudge.objects.select_related("campaign__pool", "campaign__collection")
         .filter(pk=work.parameters["llm_judge"])
@@ -339,7 +340,8 @@ def run_judge(work: ClaimedJob) -> dict[str, Any]:
 
 
 def freeze_judge(judge: LlmJudge, *, actor: User | None) -> LlmJudge:
-    """Freeze labels, model and prompt with date and digest. Raises CampaignError without a label,
+    """Freeze an LLM judge: its labels, model and prompt can no longer change, and date and digest
+    are stored. Raises CampaignError without a label,
     or while a job is active."""
     with transaction.atomic():
         _lock_editable(judge)
@@ -366,7 +368,8 @@ def freeze_judge(judge: LlmJudge, *, actor: User | None) -> LlmJudge:
 
 
 def delete_judge(judge: LlmJudge, *, actor: User | None) -> None:
-    """Delete a judge that is not frozen. A sample may depend on a frozen one."""
+    """Delete an LLM judge that is not frozen. Frozen ones are kept, because a sample may depend on
+    them."""
     with transaction.atomic():
         _lock_editable(judge)
         record_event(

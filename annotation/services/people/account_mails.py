@@ -102,7 +102,7 @@ def mail_old_address(work: ClaimedJob) -> dict[str, Any]:
 
 
 def _send_and_forget(work: ClaimedJob, send: Callable[[], object]) -> dict[str, Any]:
-    """Send the email and delete the job. A failed job keeps the reason but no address."""
+    """Send the email of a job and delete the job. A failed job keeps the reason but no address."""
     mine = Job.objects.filter(pk=work.job.pk)
     try:
         send()

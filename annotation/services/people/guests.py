@@ -65,7 +65,7 @@ def save_panel(campaign: Campaign, values: Mapping[str, Any], *, actor: User | N
 
 
 def find_panel(token: str) -> GuestPanel | None:
-    """Return the panel of a link, with its campaign loaded."""
+    """Return the panel to which a link belongs, with its campaign loaded."""
     return GuestPanel.objects.select_related("campaign").filter(token=token).first()
 
 
@@ -90,7 +90,7 @@ def read_participant(panel: GuestPanel, given: Mapping[str, Any]) -> Participant
 
 
 def find_guest(panel: GuestPanel, participant: Participant) -> Guest | None:
-    """Return the guest with membership, user and campaign loaded."""
+    """Return the guest of a panel's participant, with membership, user and campaign loaded."""
     return (
         Guest.objects.select_related("membership__user", "membership__campaign", "panel")
         .filter(panel=panel, participant=participant.digest)
@@ -186,7 +186,7 @@ def _find_guest_of_event(panel: GuestPanel, event: SubmissionEvent) -> Guest | N
 
 
 def _digest(panel: GuestPanel, kind: str, value: str) -> str:
-    """Return a digest that differs between panels, so that participants cannot be linked across
-    campaigns."""
+    """Return a keyed digest of an ID, which differs between panels, so that participants cannot be
+    linked across campaigns."""
     text = f"{panel.pk}|{kind}|{value}"
     return salted_hmac(SALT, text, algorithm="sha256").hexdigest()

@@ -265,7 +265,8 @@ def get_due_to_do_mails(now: datetime) -> QuerySet[Profile]:
 
 
 def claim_to_do_mail(profile: Profile, now: datetime) -> bool:
-    """Claim the check of a profile. Returns False if a concurrent caller has claimed it."""
+    """Claim the check of whether a profile's to-do email is due. Returns False if a concurrent
+    caller has claimed it."""
     return bool(
         Profile.objects.filter(
             pk__in=get_due_to_do_mails(now).filter(pk=profile.pk).values("pk")

@@ -80,7 +80,7 @@ def get_open_sessions(user: User | None = None) -> QuerySet[OpenSession]:
 
 
 def end_sessions(rows: QuerySet[OpenSession]) -> int:
-    """Sign out these sessions with immediate effect and return their number."""
+    """End these sessions with immediate effect, and return their number."""
     keys = list(rows.values_list("session_id", flat=True))
     Session.objects.filter(session_key__in=keys).delete()
     return len(keys)

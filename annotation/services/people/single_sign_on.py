@@ -89,7 +89,7 @@ def _create_account(identity: InstitutionIdentity) -> User:
         raise PeopleError(taken)
     try:
         with transaction.atomic():
-            # no password is valid for this account
+            # without a password, so that none is valid for the account
             user = get_user_model().objects.create_user(username=name, email=identity.email)
             InstitutionAccount.objects.create(user=user, subject=identity.subject)
             get_profile(user)
