@@ -41,7 +41,17 @@ from annotation.models import (
     Webhook,
     WebhookMessage,
 )
-from pooling.models import Collection, Document, DocumentFile, Job, Pool, Qrels, Run, Topic
+from pooling.models import (
+    Collection,
+    Document,
+    DocumentFile,
+    Job,
+    Pool,
+    PoolEntry,
+    Qrels,
+    Run,
+    Topic,
+)
 from pooling.services.topics import decide_topics
 from tests.test_urls_by_role import Brought, World
 
@@ -132,6 +142,10 @@ def fill(world: World) -> None:
     Qrels.objects.update(warnings=[LONG])
     Pool.objects.update(source=SHORT)
     Document.objects.update(title=LONG)
+    battle = PoolEntry.objects.filter(document__isnull=False).order_by("pk")[0]
+    PoolEntry.objects.filter(pk=battle.pk).update(
+        other_docno=word("b"), other_document=battle.document, systems=[[word("A"), word("B")]]
+    )
     problem = {"line": 1, "problem": LONG, "expected": LONG, "text": LONG}
     for job in Job.objects.all():
         report = job.report if isinstance(job.report, dict) else {}
