@@ -126,7 +126,8 @@ class Upload(models.Model):
 
 
 class DocumentFile(models.Model):
-    """A document file as uploaded. It is read again whenever a pool needs more of its documents."""
+    """An uploaded document file of a collection. It is read again whenever a pool needs more of its
+    documents."""
 
     collection = models.ForeignKey(
         Collection, on_delete=models.CASCADE, related_name="document_files"

@@ -47,7 +47,8 @@ class Upkeep:
             sqlite_log.truncate_log()
 
     def run_upkeep(self) -> None:
-        """Request the work that is due. A failure of one kind of work does not stop the others."""
+        """Request all periodic work that is due. A failure of one kind of work does not stop the
+        others."""
         for look in hooks.upkeep:
             try:
                 for job in look():

@@ -60,7 +60,8 @@ class Grade(NamedTuple):
 
 @dataclass(frozen=True)
 class PromptTemplate:
-    """A prompt. text: contains $query, $need, $guidelines, $scale and $document."""
+    """A template for the prompt of an LLM judge. text: contains $query, $need, $guidelines, $scale
+    and $document."""
 
     name: str
     version: int
@@ -73,7 +74,7 @@ class PromptTemplate:
     def messages(
         self, asked: PromptInput, scale: Sequence[Grade], guidelines: str = ""
     ) -> list[dict[str, str]]:
-        """Return the prompt for a pair in the chat-completions format."""
+        """Fill in the template for a pair, and return the messages in the chat-completions format."""
         document = f"{asked.title}\n{asked.text}".strip()
         if len(document) > MAX_TEXT:
             document = document[:MAX_TEXT] + "\n[the rest of the document is cut]"

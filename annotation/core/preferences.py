@@ -45,8 +45,8 @@ PREFERENCE_SCALE: list[dict[str, Any]] = [
 
 
 def is_swapped(*, seed: int, topic: int) -> bool:
-    """Return whether an annotator sees the second document of a topic's pairs on the left. seed: of
-    the annotator.
+    """Return whether an annotator sees the second document of a topic's pairs on the left. seed:
+    the annotator's seed.
 
     Pairs of a topic are all shown as drawn or all exchanged. Their sides were drawn at random, and
     a repeated pair was drawn with exchanged sides, which stay exchanged.

@@ -409,7 +409,8 @@ def get_pair_text(pair: Pair) -> PairText:
 
 def render_pair(pair: PairText, annotator: Membership, *, skipped: bool = False) -> dict[str, Any]:
     """Return a pair as annotators see it, without rank, score, run, known grade or labels of
-    others. Of a battle, `document` is the left one and `other` the right one."""
+    others. For a battle (two documents to compare), `document` is the left one and `other` the
+    right one."""
     documents = [(pair.docno, pair.title, pair.text, pair.fields, pair.n_words)]
     if pair.other_docno:
         other = (

@@ -181,8 +181,9 @@ def _member_faults(campaign: Campaign) -> list[str]:
 
 
 def _special_pair_faults(campaign: Campaign) -> list[str]:
-    """Return special pairs with wrong slots. Their slots follow directly from the campaign's
-    settings, and `check_invariants` skips them."""
+    """Return errors in the slots of control pairs and of pairs that need no more judgements for
+    another reason (cannot be judged, removed topic, beyond the judging depth). Their slots follow
+    directly from the campaign's settings, and `check_invariants` skips them."""
     n = campaign.judgements_per_pair
     special = (
         ~Q(kind=Pair.Kind.NORMAL)

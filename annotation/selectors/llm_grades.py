@@ -30,7 +30,7 @@ def judge_path(judge: LlmJudge) -> str:
 
 
 def list_frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str]]:
-    """Return (name for use in a pool, description) of each frozen judge."""
+    """List the frozen LLM judges as (name for use in a pool, description)."""
     judges = (
         _managed_judges(collection, user).exclude(frozen_at=None).order_by("campaign__slug", "name")
     )
@@ -41,8 +41,8 @@ def list_frozen_judges(collection: Collection, user: Any) -> list[tuple[str, str
 
 
 def get_frozen_labels(collection: Collection, name: str, user: Any) -> FrozenLabels:
-    """Return the labels of the judge named campaign/judge. Raises Refused if the user does not
-    manage such a campaign, or if the judge is not frozen."""
+    """Return the labels of the frozen LLM judge with the name campaign/judge. Raises Refused if the
+    user does not manage such a campaign, or if the judge is not frozen."""
     slug, _slash, own = name.partition("/")
     judge = _managed_judges(collection, user).filter(campaign__slug=slug, name=own).first()
     if judge is None:

@@ -61,7 +61,8 @@ def get_viewed_campaigns(user: User) -> list[Campaign]:
 
 
 def get_annotator_campaigns(user: User) -> list[CampaignCard]:
-    """Return the user's campaigns to judge, open ones and nearest deadlines first."""
+    """Return the campaigns in which the user is an annotator, open ones and nearest deadlines
+    first."""
     rows = user.memberships.select_related("campaign", "campaign__collection").filter(
         role=Membership.Role.ANNOTATOR
     )

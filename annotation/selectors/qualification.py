@@ -171,8 +171,8 @@ def get_score(annotator: Membership) -> QualificationScore:
 
 
 def _count_correct_and_exact(campaign: Campaign) -> tuple[Count, Count]:
-    """Return aggregates for judgements that are correct by the campaign's rule, and that equal the
-    known grade."""
+    """Return two aggregates: the number of judgements that are correct by the campaign's rule, and
+    of those equal to the known grade."""
     right = correct_answer_filter(campaign, grade="grade", gold="pair__gold_grade")
     return Count("pk", filter=right), Count("pk", filter=Q(grade=F("pair__gold_grade")))
 

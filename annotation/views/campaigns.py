@@ -224,8 +224,8 @@ def _rules_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
 
 
 def _describe_effect(campaign: Campaign, per_pair: int, missing: int) -> str:
-    """Describe the effect of a change of judgements per pair: how many are missing now and were
-    missing before."""
+    """Describe the effect of changing the judgements per pair: how many judgements are missing now,
+    and how many were before."""
     now = count_missing_judgements(campaign)
     n = campaign.judgements_per_pair
     if now < missing:

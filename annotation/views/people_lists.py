@@ -1,4 +1,4 @@
-"""Lists of members and invitations of a campaign."""
+"""The pages of lists of a campaign's members and invitations."""
 
 from __future__ import annotations
 

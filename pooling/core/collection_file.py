@@ -1,4 +1,5 @@
-"""The keys of the file that declares a collection and a pool, and the checks that need no database."""
+"""Keys of the file that declares a collection and a pool, and checks of its values that need no
+database."""
 
 from __future__ import annotations
 

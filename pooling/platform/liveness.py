@@ -30,7 +30,7 @@ def heartbeat_age_seconds(program: str) -> float | None:
 
 
 def start_heartbeats(program: str) -> None:
-    """Write heartbeats in a thread from now on."""
+    """Start a thread that writes heartbeats until the process ends."""
     threading.Thread(
         target=_write_heartbeats, args=(program,), name="signs of life", daemon=True
     ).start()

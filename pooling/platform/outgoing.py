@@ -126,9 +126,9 @@ class OutgoingRequest:
         return ServerAnswer(answer.status, answer.headers, content)
 
     def _connect(self, host: str, port: int, scheme: str) -> socket.socket:
-        """Connect to the first address of the host that answers. All addresses are checked before,
-        and the connection uses the checked ones, so that a name that changes its address gains
-        nothing."""
+        """Connect to the first of the host's addresses that answers. All addresses are checked
+        first, and only checked ones are used, so that a change of the host's address in DNS cannot
+        evade the check."""
         try:
             addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except UnicodeError:

@@ -1,6 +1,5 @@
 """Information about the request that this thread answers: its ID, which appears in the log, in the
-response header
-and on error pages, and the client's address behind proxies."""
+response header and on error pages, and the client's address behind proxies."""
 
 from __future__ import annotations
 

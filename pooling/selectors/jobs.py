@@ -116,8 +116,8 @@ def _describe_interruption(job: Job) -> str:
 
 
 def format_problems(job: Job) -> str:
-    """Format refused lines, tab-separated with a header. A last line counts those beyond the first
-    50."""
+    """Format the refused lines of an import, tab-separated with a header. The last line gives the
+    number of problems beyond the first 50."""
     report = job.report if isinstance(job.report, dict) else {}
     rows = [["line", "problem", "expected", "text"]]
     for problem in report.get("problems", []):

@@ -50,8 +50,8 @@ class PoolFigures:
 def make_figures(
     report: dict[str, Any], *, judgements: int | None = None, seconds: float | None = None
 ) -> PoolFigures:
-    """Return pairs per depth with their cost, and each run's contribution, from a preview's report
-    or a pool's stored statistics."""
+    """Compute a pool's statistics: pairs per depth with their cost, and each run's contribution,
+    from a preview's report or a pool's stored statistics."""
     pairs = report["facts"]["pairs"]
     depths, before = [], 0
     for depth, n in sorted((int(depth), n) for depth, n in report["by_depth"].items()):
@@ -83,7 +83,7 @@ def pairs_by_depth(report: dict[str, Any]) -> list[int]:
 
 @dataclass(frozen=True)
 class PoolStage:
-    """A stage of a pool: its cumulative share, its pairs and their cost."""
+    """A stage of a sampled pool: its cumulative share, its pairs and their cost."""
 
     number: int
     percent: float
@@ -157,8 +157,8 @@ def list_stages(report: dict[str, Any], *, judgements: int, seconds: float) -> l
 
 @dataclass(frozen=True)
 class PlannedBatch:
-    """A planned batch. pairs: its size. audit: those sampled at random from the `left` pairs that
-    no earlier batch had."""
+    """A planned batch of a prioritised pool. pairs: its size. audit: those sampled at random from
+    the `left` pairs that no earlier batch had."""
 
     number: int
     pairs: int

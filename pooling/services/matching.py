@@ -53,7 +53,7 @@ def count_documents(collection: Collection) -> int | None:
 def find_unmatched_documents(
     ids: NDArray[np.bytes_], known: list[NDArray[np.uint64]]
 ) -> NDArray[np.bytes_]:
-    """Return the IDs that no document file contains."""
+    """Return the document IDs that no document file of the collection contains."""
     digests = np.fromiter((digest_id(one) for one in ids.tolist()), np.uint64, len(ids))
     is_known = np.zeros(len(ids), bool)
     for digest_list in known:

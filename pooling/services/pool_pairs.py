@@ -41,7 +41,8 @@ def get_seed(pool: Pool) -> int:
 
 
 def load_stored_pairs(pool: Pool) -> tuple[PooledPairs, dict[tuple[str, str], int]]:
-    """Return (the pool's entries as columns in their order, (topic ID, docno) -> entry ID)."""
+    """Load the pool's stored pairs. Returns (entries as columns in their order, (topic ID, docno)
+    -> entry ID)."""
     rows = list(
         pool.entries.order_by("position").values_list(
             "topic__topic_id", "docno", "best_rank", "priority", "contributions", "pk", "everyone"

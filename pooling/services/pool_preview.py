@@ -132,7 +132,7 @@ def _preview_kind(
     parameters: Mapping[str, Any],
     seed: int,
 ) -> dict[str, Any]:
-    """Return the values specific to a kind of pool: half_way, and stages or batches for staged
+    """Preview what is specific to a kind of pool: half_way, and stages or batches for staged
     kinds."""
     if kind == PoolKind.SAMPLED:
         return sampling.preview_stages(collection, pairs, parameters, seed=seed)

@@ -311,7 +311,7 @@ def store_pool_texts(work: ClaimedJob, pool: Pool) -> int:
 def compute_pool(
     work: ClaimedJob, collection: Collection, runs: Sequence[Run], *, depth: int, seed: int
 ) -> tuple[PooledPairs, list[str]]:
-    """Return (pairs of the kept topics, warnings)."""
+    """Compute the pairs of a pool from its runs. Returns (pairs of the kept topics, warnings)."""
     tops, warnings = read_run_tops(work, collection, runs, depth)
     return pool_tops(tops, depth=depth, seed=seed), warnings
 

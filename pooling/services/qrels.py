@@ -99,7 +99,8 @@ def import_qrels(work: ClaimedJob) -> dict[str, Any]:
 def _read_grades(
     upload: Upload, work: ClaimedJob, name: str, options: dict[str, Any]
 ) -> tuple[QrelsColumns, bool, bool]:
-    """Return (grades, whether they are from a click log, whether their topics are query texts)."""
+    """Read an uploaded qrels file or click log. Returns (grades, whether they are from a click log,
+    whether their topics are query texts)."""
     path, most = upload.file.path, settings.MAX_UNPACKED_BYTES
     dwell = float(options.get("min_dwell") or 0)
     if find_packed_clicks(path):
@@ -159,7 +160,8 @@ def _make_click_labels(counts: ClickCounts, name: str, options: dict[str, Any]) 
 def describe_grades(
     grades: QrelsColumns, collection: Collection, **coming: Any
 ) -> tuple[dict[str, int], dict[str, int], list[str]]:
-    """Return (pairs per grade, facts, warnings). coming: as for `check_ids`."""
+    """Describe the grades of qrels for the report. Returns (pairs per grade, facts, warnings).
+    coming: as for `check_ids`."""
     values, counts = np.unique(grades.grades, return_counts=True)
     histogram = {
         str(value): int(count)

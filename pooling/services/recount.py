@@ -75,7 +75,8 @@ def has_active_job(pool: Pool | None) -> bool:
 
 
 def _recheck_pool(pool: Pool, look: Callable[[Pool], list[WrongFigure]]) -> list[WrongFigure]:
-    """Return the wrong counts of a pool, or nothing if a job changed it in the meantime."""
+    """Check a pool's counts again. Returns the wrong ones, or nothing if a job changed the pool in
+    the meantime."""
     if has_active_job(pool):
         return []
     wrong = look(pool)

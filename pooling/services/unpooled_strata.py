@@ -130,7 +130,7 @@ def make_late_strata(
 def _make_strata(
     pool: Pool, made: Strata, counts: NDArray[np.int64], stage: int, first: int
 ) -> list[Stratum]:
-    """Return new strata, from which the earlier stages sampled nothing."""
+    """Make unsaved strata of new pairs, from which the earlier stages sampled nothing."""
     return [
         Stratum(
             pool=pool,

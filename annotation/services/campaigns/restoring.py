@@ -51,7 +51,7 @@ RevisionKey = tuple[str, str, str, int]
 
 
 class JudgementRow(NamedTuple):
-    """One revision of a judgement, validated. line: its line in the file."""
+    """One validated revision of a judgement to restore or import. line: its line in the file."""
 
     line: int
     topic: str
@@ -92,7 +92,8 @@ class AnnotatorRow(NamedTuple):
 
 
 class FeedbackRow(NamedTuple):
-    """One feedback answer: the choice (`score`, as shown to annotators) or the text."""
+    """An annotator's answer to a feedback question in a release: the choice (`score`, as shown to
+    annotators) or the text."""
 
     line: int
     annotator: str
@@ -131,7 +132,8 @@ def summarise_answers(
     llm_judges: Set[str] = frozenset(),
     excluded: Set[str] = frozenset(),
 ) -> AnswerSummary:
-    """Return the totals of the rows. llm_judges: pseudonyms of LLM judges, which fill no slots.
+    """Summarise the judgements to restore by pair and annotator. llm_judges: pseudonyms of LLM
+    judges, which fill no slots.
     excluded: pseudonyms of excluded annotators, whose "cannot judge" answers are ignored."""
     qualification = {
         (row.topic, row.document) for row in pairs if row.kind == Pair.Kind.QUALIFICATION

@@ -129,8 +129,8 @@ def save_pairs(pairs: Iterable[Pair], campaign_id: int) -> None:
 
 
 def recount_unjudgeable(pair: Pair, n: int, *, one_more: bool = False) -> None:
-    """Update under the pair's lock whether it cannot be judged. one_more: includes a "cannot judge"
-    answer that is about to be stored."""
+    """Recount under the pair's lock whether enough annotators answered that it cannot be judged.
+    one_more: includes a "cannot judge" answer that is about to be stored."""
     pair.unjudgeable = is_unjudgeable(
         pair, n, CANNOT_JUDGE_JUDGEMENTS.filter(pair=pair).count() + one_more
     )

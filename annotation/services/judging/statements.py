@@ -35,8 +35,8 @@ def has_row_locks() -> bool:
 
 
 class _PendingSync(threading.local):
-    """Disk synchronisation in this thread. is_apart: inside `defer_disk_sync`. is_owed: a commit
-    may not be on the disk yet."""
+    """The state of disk synchronisation in this thread. is_apart: inside `defer_disk_sync`.
+    is_owed: a commit may not be on the disk yet."""
 
     is_apart = False
     is_owed = False
@@ -139,7 +139,8 @@ class ModelReader:
         return len(self.fields)
 
     def values(self, row: Sequence[Any]) -> list[Any]:
-        """Return the column values, converted from those of the database driver."""
+        """Return the model's column values from a raw row, converted from those of the database
+        driver."""
         if connection.vendor not in self._converters:
             columns = [field.get_col(self.model._meta.db_table) for field in self.fields]
             self._converters[connection.vendor] = [

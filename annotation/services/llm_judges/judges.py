@@ -341,8 +341,7 @@ def run_judge(work: ClaimedJob) -> dict[str, Any]:
 
 def freeze_judge(judge: LlmJudge, *, actor: User | None) -> LlmJudge:
     """Freeze an LLM judge: its labels, model and prompt can no longer change, and date and digest
-    are stored. Raises CampaignError without a label,
-    or while a job is active."""
+    are stored. Raises CampaignError without a label, or while a job is active."""
     with transaction.atomic():
         _lock_editable(judge)
         labels = selectors.get_labels(judge)

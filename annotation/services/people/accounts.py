@@ -183,7 +183,7 @@ def create_invitations(
     people: list[tuple[str, str]],
     expires_at: datetime | None = None,
 ) -> list[InvitedPerson]:
-    """Create a personal invitation with one use for each (name, email)."""
+    """Create a personal invitation, valid for one use, for each (name, email)."""
     return [
         InvitedPerson(
             create_invitation(

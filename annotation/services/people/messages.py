@@ -78,7 +78,8 @@ def preview_reminders(
     address: str,
     now: datetime | None = None,
 ) -> ReminderPreview:
-    """Return the reminders as they would be sent now. address: absolute URL of this installation.
+    """Preview the reminders: return them as they would be sent now. address: absolute URL of this
+    installation.
     Raises CampaignError if the text is empty or too long, or if the campaign is not open."""
     text = text.strip()
     if not text:

@@ -50,8 +50,8 @@ def revoke_results_link(link: ResultsLink, *, actor: User | None) -> None:
 
 
 def get_valid_results_link(token: str) -> ResultsLink | None:
-    """Return the link with `campaign`, collection and pool loaded, and record its use. None if it
-    has expired or does not exist."""
+    """Return a results link with `campaign`, collection and pool loaded, and record its use. None
+    if it has expired or does not exist."""
     rows = ResultsLink.objects.select_related("campaign__collection", "campaign__pool")
     link = rows.filter(digest=digest_token(token)).first()
     if link is None or link.is_over:

@@ -1,4 +1,4 @@
-"""Single sign-on: the account of an identity, and the rights granted by its groups."""
+"""Single sign-on: accounts of identities at the institution, and rights granted by groups there."""
 
 from __future__ import annotations
 
