@@ -165,7 +165,7 @@ def test_a_radar_has_the_elements_as_axes_once_three_are_known() -> None:
         one | {"element": element, "minimum_overlap": {"AP": least}}
         for element, least in (("documents", 0.4), ("assessments", 0.8))
     ]
-    radar = KINDS["stability"].pictures(one, kin=kin)[-1]
+    radar = KINDS["stability"].pictures(one, related_results=kin)[-1]
     for words in ("assessments 80%", "documents 40%", "topics 100%"):
         assert words in radar
 
