@@ -1,5 +1,5 @@
-"""Recognise files of nuggets, rubrics and generated answers, which are not supported yet, to report
-what they are."""
+"""Recognise files of nuggets, rubrics and generated answers where topics, runs or qrels are
+expected, to report what they are and which commands read them."""
 
 from __future__ import annotations
 
@@ -34,10 +34,13 @@ def detect_unsupported(head: str) -> str:
 
 
 def refuse_unsupported(head: bytes, file_name: str, expected: str) -> None:
-    """Raise FormatError for an unsupported file. expected: what the reader accepts."""
+    """Raise FormatError for a file of nuggets, rubrics or answers. expected: what the reader accepts."""
     if head.lstrip()[:1] in (b"{", b"[") and (
         content := detect_unsupported(head.decode("utf-8", "replace"))
     ):
         raise FormatError.single(
-            file_name, 1, f"this is a file of {content}, which Assay does not read yet", expected
+            file_name,
+            1,
+            f"this is a file of {content}, which only the commands `assay answers …` read",
+            expected,
         )

@@ -34,7 +34,7 @@ ANSWERS = (
 )
 def test_nuggets_rubrics_and_answers_are_named(reader: Callable[..., Any], text: str, content: str):
     with pytest.raises(
-        FormatError, match=f"this is a file of {content}, which Assay does not read yet"
+        FormatError, match=f"this is a file of {content}, which only the commands `assay answers"
     ):
         reader(io.BytesIO(text.encode()))
 
