@@ -33,6 +33,7 @@ __all__ = [
 OFFERED_FOR_PREFERENCES = frozenset(
     (
         *("campaign", "campaign-battles", "campaign-battles-file"),
+        *("campaign-people", "campaign-people-chosen", "campaign-person"),
         *("campaign-audit", "campaign-feedback"),
         *("campaign-settings", "campaign-step", "campaign-delete", "campaign-duplicate"),
         *("campaign-state", "campaign-guideline", "campaign-invitations", "campaign-invite"),

@@ -17,6 +17,7 @@ LISTS: dict[str, str] = {
     "analysis/gold.html": "known pairs, and annotators by their answers to them",
     "analysis/judgements.html": "pairs of a campaign, and how many of each topic are relevant",
     "analysis/people.html": "annotators of a campaign",
+    "analysis/people_without_grades.html": "annotators of a campaign of preferences",
     "analysis/person.html": "where an annotator and the others differ",
     "analysis/results_systems.html": "reports, for readers",
     "annotation/accounts.html": "people of the installation",

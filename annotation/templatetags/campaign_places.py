@@ -59,7 +59,7 @@ SETTINGS = Place(
 )
 DRAFT_SETTINGS = Place(_("Settings"), (GENERAL, PUBLICATION, LLM_JUDGES, WEBHOOKS, AUDIT))
 DRAFT_PLACES = (PLACES[0], Place(_("Gold questions"), (GOLD,)))
-PREFERENCE_PLACES = (PLACES[0], Place(_("People"), PLACES[1].pages[1:]))
+PREFERENCE_PLACES = PLACES[:2]
 NOT_FOR_PREFERENCES = ("settings-scale", "settings-publication", "llm_judges", "gold")
 EMPTY_IN_EXAMPLE = {"campaign-gold", "campaign-feedback"}
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
+from django.shortcuts import redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
@@ -22,11 +23,13 @@ from analysis.dashboard.disagreement_lists import annotator_differences_page
 from analysis.dashboard.disagreements import annotator_differences, complete_differences
 from analysis.dashboard.guest_pay import get_guest_pay
 from analysis.dashboard.people_list import (
+    PER_PAGE,
     account_name,
     annotator_list_page,
     build_rows,
     review_key,
 )
+from analysis.dashboard.views.people_actions import campaign_annotators
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from annotation.models import Campaign, Membership
 from annotation.permissions import get_managed_campaign
@@ -40,6 +43,7 @@ from assay.charts.svg import Picture
 from assay.labels.agreement.alpha import krippendorff_alpha
 from assay.labels.agreement.annotators import compute_exclusion_effect
 from pooling.permissions import SignedInRequest
+from pooling.platform.listing import ListPage
 from pooling.platform.page_files import render_page
 
 MAX_REASONS = 2
@@ -53,6 +57,8 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
     """List the annotators, those who need review first. With `annotator`, one is shown in a panel
     next to the list."""
     campaign = get_managed_campaign(request, slug)
+    if campaign.is_preferences:
+        return _render_without_grades(request, campaign)
     live = get_snapshot(campaign)
     everybody = list_annotators(campaign, live=live)
     names = campaign.grades.names
@@ -95,6 +101,25 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
         ),
     }
     return render_page(request, "analysis/people.html", context)
+
+
+def _render_without_grades(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
+    listed = ListPage(
+        request,
+        campaign_annotators(campaign).select_related("guest"),
+        search=("pseudonym", "user__username", "user__first_name", "user__last_name", "note"),
+        sort={
+            "name": "pseudonym",
+            "status": "status",
+            "judged": "n_judged",
+            "last": "last_seen",
+        },
+        default="name",
+        per_page=PER_PAGE,
+    )
+    listed.show([(member, account_name(member)) for member in listed])
+    context = {"campaign": campaign, "tab": "people", "may_invite": True, "list": listed}
+    return render_page(request, "analysis/people_without_grades.html", context)
 
 
 def needs_review(person: AnnotatorSummary) -> bool:
@@ -183,8 +208,11 @@ def get_annotator_or_404(campaign: Campaign, pseudonym: str) -> AnnotatorSummary
 @login_required
 @require_safe
 def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
-    """Show one annotator. With `panel`, return only the content of the panel."""
+    """Show one annotator. With `panel`, return only the content of the panel. Campaigns of
+    preferences have only the list."""
     campaign = get_managed_campaign(request, slug)
+    if campaign.is_preferences:
+        return redirect("campaign-people", slug)
     person = get_annotator_or_404(campaign, pseudonym)
     live = get_snapshot(campaign)
     if "panel" in request.GET:

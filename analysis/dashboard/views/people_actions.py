@@ -74,6 +74,16 @@ def include_member(member: Membership, text: str, actor: User) -> str:
     return says % {"who": "%(who)s", "n": f"{done.counted:,}", "extra": f"{done.extra:,}"}
 
 
+def exclude_member(member: Membership, text: str, actor: User) -> str:
+    n = exclusion.exclude_annotators([member], reason=text, actor=actor)
+    return " ".join([_("Excluded %(who)s."), _format_lost(n), _("You can include them again.")])
+
+
+def _format_lost(n: int) -> str:
+    says = ngettext("%(n)s judgement no longer counts.", "%(n)s judgements no longer count.", n)
+    return says % {"n": f"{n:,}"}
+
+
 ACTIONS: dict[str, Callable[[Membership, str, User], str]] = {
     **{
         "message": message_annotator,
@@ -85,7 +95,11 @@ ACTIONS: dict[str, Callable[[Membership, str, User], str]] = {
 }
 """Each action takes (annotator, text, acting user) and returns a sentence that describes the
 change, with %(who)s for the annotator."""
-BULK_ACTIONS = ("message", "pause", "resume", "include")
+BULK_ACTIONS = {name: ACTIONS[name] for name in ("message", "pause", "resume", "include")}
+WITHOUT_GRADES = {**BULK_ACTIONS, "exclude": exclude_member}
+"""Actions in campaigns of preferences, which have no labels that a preview could compare."""
+TEXT_FIELDS = {"pause": "reason", "exclude": "exclusion"}
+"""Fields of the form with the reason of an action, by action. Others read `text`."""
 
 
 @login_required
@@ -122,12 +136,12 @@ def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
         .order_by("pseudonym")
     )
     action = request.POST.get("action", "")
-    text = request.POST.get("reason" if action == "pause" else "text", "").strip()
+    text = request.POST.get(TEXT_FIELDS.get(action, "text"), "").strip()
     back = redirect(return_url(request, slug, reverse("campaign-people", args=[slug])))
     if not chosen:
         messages.error(request, _("Select annotators first: check the boxes on the left."))
         return back
-    if action == "preview":
+    if action == "preview" and not campaign.is_preferences:
         names = [
             member.pseudonym for member in chosen if member.status != Membership.Status.EXCLUDED
         ]
@@ -140,13 +154,14 @@ def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
         job = exclusions.request_exclusion_preview(campaign, names, user=request.user)
         send(job)
         return redirect("campaign-people-exclude", slug, job.pk)
-    if action not in BULK_ACTIONS:
+    actions = WITHOUT_GRADES if campaign.is_preferences else BULK_ACTIONS
+    if action not in actions:
         raise Http404("Unknown action.")
     done: dict[str, list[Membership]] = {}
     refused: dict[str, int] = {}
     for member in chosen:
         try:
-            done.setdefault(ACTIONS[action](member, text, request.user), []).append(member)
+            done.setdefault(actions[action](member, text, request.user), []).append(member)
         except CampaignError as error:
             refused[str(error)] = refused.get(str(error), 0) + 1
     for said, members in done.items():
@@ -203,10 +218,8 @@ def exclude(request: SignedInRequest, slug: str, job_id: int, pseudonym: str = "
             messages.error(request, str(error))
             return redirect(request.path)
         excluded = _("Excluded %(who)s.") % {"who": format_member_names(members)}
-        lost = ngettext(
-            "%(n)s judgement no longer counts.", "%(n)s judgements no longer count.", n
-        ) % {"n": f"{n:,}"}
-        messages.success(request, " ".join([excluded, lost, _("You can include them again.")]))
+        included = _("You can include them again.")
+        messages.success(request, " ".join([excluded, _format_lost(n), included]))
         return redirect(back)
     grades = campaign.grades.names
     changes = [
