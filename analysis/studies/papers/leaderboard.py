@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -138,7 +139,9 @@ def make_certainty(bench: StudyContext) -> Section:
     """Make Tables 1 and 2 and Figure 3 of the paper."""
     result = run_bootstrap(bench)
     tables, values = [], {}
-    for name, condition in result_conditions(result).items():
+    conditions = result_conditions(result)
+    slugs = slugify_conditions(list(conditions))
+    for (name, condition), slug in zip(conditions.items(), slugs, strict=True):
         tags = sort_by_expected_rank(condition)[:N_FIRST]
         places = [
             str(place)
@@ -148,14 +151,14 @@ def make_certainty(bench: StudyContext) -> Section:
             [tag, *(condition["rank_share"][tag].get(place, 0.0) for place in places)]
             for tag in tags
         ]
-        drawn = f"{format_count(condition['trials'], 'sample')} of {format_count(condition['topics'], 'topic')}"
+        over = f"{format_count(condition['trials'], 'sample')} of {format_count(condition['topics'], 'topic')}"
         note = (
-            f"Share of {drawn} in which the run has the rank; the first {len(tags)} of "
+            f"Share of {over} in which the run has the rank; the first {len(tags)} of "
             f"{len(condition['observed'])} runs."
         )
         tables.append(
             Table(
-                f"top-{slugify_name(name)}",
+                f"top-{slug}",
                 f"Probability of each rank by {name}",
                 ["run", *places],
                 rows,
@@ -176,13 +179,31 @@ def make_certainty(bench: StudyContext) -> Section:
                 "worst_rank",
             )
         }
-    every = [table for table in result.tables() if not table.key.startswith("beats")]
-    pictures = result.charts()
-    return Section(
-        [*tables, *prefix_tables(every, "certainty")],
-        make_figures(pictures[1:] if len(tables) > 1 else pictures, "figure-3"),
-        values=values,
-    )
+    for table in result.tables():
+        kind, _, number = table.key.rpartition("-")
+        if kind != "beats":
+            tables.append(replace(table, key=f"certainty-{kind}-{slugs[int(number) - 1]}"))
+    pictures = result.charts()[1:] if len(conditions) > 1 else result.charts()
+    drawn = [
+        slug
+        for slug, one in zip(slugs, conditions.values(), strict=True)
+        if not one.get("no_verdict")
+    ]
+    figures = [
+        Figure(f"figure-3-{slug}", picture.caption, picture)
+        for slug, picture in zip(drawn, pictures, strict=True)
+    ]
+    return Section(tables, figures, values=values)
+
+
+def slugify_conditions(names: Sequence[str]) -> list[str]:
+    """Return the part of file names of each condition. Names that differ only in characters that
+    file names do not contain are numbered."""
+    slugs = [slugify_name(name) for name in names]
+    return [
+        slug if slugs.count(slug) == 1 else f"{slug}-{number}"
+        for number, slug in enumerate(slugs, 1)
+    ]
 
 
 def make_conditions(bench: StudyContext) -> Section:

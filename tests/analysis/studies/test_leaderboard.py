@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
+from analysis.studies.papers.leaderboard import slugify_conditions
 from tests.analysis.studies.made import about, drawn, json_table, refusal, study_of, table
 from tests.pictures import real_pictures
 
@@ -154,21 +155,21 @@ them."""
 
 
 @pytest.mark.parametrize(
-    ("number", "slug", "expected"),
-    [(1, "sparse", ON_ALL), (2, "sparse-even", ON_EVEN), (3, "sparse-odd", ON_ODD)],
+    ("slug", "expected"),
+    [("sparse", ON_ALL), ("sparse-even", ON_EVEN), ("sparse-odd", ON_ODD)],
 )
 def test_ranks_that_no_sample_changes_are_certain(
-    out: Path, number: int, slug: str, expected: dict[str, tuple[str, ...]]
+    out: Path, slug: str, expected: dict[str, tuple[str, ...]]
 ) -> None:
     shares = {run: SHARES[rank] for run, (_, _, rank, _, _) in expected.items()}
-    for key in (f"top-RR-100-{slug}", f"certainty-places-{number}"):
+    for key in (f"top-RR-100-{slug}", f"certainty-places-RR-100-{slug}"):
         assert {
             row["run"]: [float(row[place]) for place in "123"] for row in table(out, key)
         } == shares
     assert {
-        row[0]: list(map(float, row[1:])) for row in drawn(out, f"figure-3-{number}")[1:]
+        row[0]: list(map(float, row[1:])) for row in drawn(out, f"figure-3-RR-100-{slug}")[1:]
     } == shares
-    for row in table(out, f"certainty-ranks-{number}"):
+    for row in table(out, f"certainty-ranks-RR-100-{slug}"):
         score, rank, place, may_be, better = expected[row["run"]]
         assert [row[name] for name in ("score", "expected rank", "may be")] == [score, rank, may_be]
         assert {row[name] for name in ("best", "worst", "2.5%", "97.5%")} == {place}
@@ -228,6 +229,11 @@ def test_key_runs_of_figure_4_have_their_colours_and_short_names(tmp_path: Path)
     assert "`key_runs`: unknown run x" in problem
 
 
+def test_conditions_whose_names_give_the_same_file_names_are_numbered() -> None:
+    names = ["RR@100", "RR 100", "strict"]
+    assert slugify_conditions(names) == ["RR-100-1", "RR-100-2", "strict"]
+
+
 GRADED = "".join(f"{t} 0 two 2\n{t} 0 one 1\n{t} 0 none 0\n" for t in range(12))
 GAINS = {"both": "one two", "high": "two none", "low": "none one", "nothing": "none x"}
 
@@ -263,8 +269,8 @@ some = "some.txt"
         **runs,
     )
     gain, strict = (
-        {row["run"]: float(row["score"]) for row in table(out, f"certainty-ranks-{number}")}
-        for number in (1, 2)
+        {row["run"]: float(row["score"]) for row in table(out, f"certainty-ranks-{name}")}
+        for name in ("gain", "strict")
     )
     assert gain == pytest.approx({"both": 1, "high": 2 / 3, "low": 1 / 3, "nothing": 0})
     assert strict == {"high": 1, "both": 0.5, "low": 0, "nothing": 0}
