@@ -8,6 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
+from annotation.core.preferences import is_swapped
 from annotation.models.campaigns import Campaign
 from annotation.models.members import Membership
 from pooling.models import PoolEntry
@@ -313,3 +314,13 @@ class Question(models.Model):
 
     def __str__(self) -> str:
         return self.text[:40]
+
+    @property
+    def document_names(self) -> list[str]:
+        """Return the title of the document or else its ID. Of a battle, those of the left and the
+        right document, as the annotator saw them."""
+        entry = self.pair.entry
+        sides = ((entry.docno, entry.document), (entry.other_docno, entry.other_document))
+        names = [(stored.title if stored else "") or docno for docno, stored in sides if docno]
+        swapped = is_swapped(seed=self.membership.seed, topic=self.pair.topic_row)
+        return names[::-1] if swapped else names

@@ -9,14 +9,16 @@ from django.db.models import F, QuerySet
 from annotation.models import Campaign, Judgement, Membership, Pair, Question
 
 MAX_SHOWN = 100
+SHOWN_ROWS = (
+    *("membership", "pair__entry__topic"),
+    *("pair__entry__document", "pair__entry__other_document"),
+)
 
 
 def get_questions(campaign: Campaign) -> QuerySet[Question]:
     """Return a campaign's questions: unanswered ones, oldest first, followed by answered ones,
     latest first."""
-    rows = Question.objects.filter(pair__campaign=campaign).select_related(
-        "membership", "pair__entry__topic", "pair__entry__document"
-    )
+    rows = Question.objects.filter(pair__campaign=campaign).select_related(*SHOWN_ROWS)
     return rows.order_by(F("answered_at").desc(nulls_first=True), "pk")
 
 
@@ -28,9 +30,7 @@ def count_unanswered(campaign: Campaign) -> int:
 
 def get_own_questions(annotator: Membership) -> list[dict[str, Any]]:
     """Return the annotator's own questions, latest first, at most 100."""
-    rows = Question.objects.filter(membership=annotator).select_related(
-        "pair__entry__topic", "pair__entry__document"
-    )[:MAX_SHOWN]
+    rows = Question.objects.filter(membership=annotator).select_related(*SHOWN_ROWS)[:MAX_SHOWN]
     judged = Judgement.objects.filter(
         membership=annotator, current=True, pair__in=[row.pair_id for row in rows]
     )
@@ -39,13 +39,18 @@ def get_own_questions(annotator: Membership) -> list[dict[str, Any]]:
 
 
 def render_question(row: Question) -> dict[str, Any]:
-    """Return a question with its answer, without the annotator."""
+    """Return a question with its answer, without the annotator. `document` names both documents of
+    a battle."""
     entry = row.pair.entry
+    title = entry.document.title if entry.document else ""
     return {
         "id": row.pk,
         "pair": row.pair_id,
         "topic": {"id": entry.topic.topic_id, "text": entry.topic.text},
-        "document": {"id": entry.docno, "title": entry.document.title if entry.document else ""},
+        "document": {
+            "id": entry.label,
+            "title": " / ".join(row.document_names) if entry.other_docno else title,
+        },
         "text": row.text,
         "asked_at": row.asked_at,
         "answer": row.answer,

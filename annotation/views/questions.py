@@ -68,6 +68,7 @@ def index(request: SignedInRequest, slug: str) -> HttpResponse:
             "membership__pseudonym",
             "pair__entry__topic__text",
             "pair__entry__docno",
+            "pair__entry__other_docno",
         ),
         choices=[
             RowFilter(

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from annotation.core.audit_actions import AuditAction
 from annotation.core.webhook_messages import WebhookEvent
-from annotation.models import Campaign, GuidelineVersion, Lease, Membership, Pair, Question
+from annotation.models import Campaign, GuidelineVersion, Lease, Membership, Question
 from annotation.services.audit import record_event
 from annotation.services.campaigns.lifecycle import save_guideline
 from annotation.services.errors import AnswerRefused, CampaignError, ContradictionError
@@ -164,14 +164,11 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _document_name(pair: Pair) -> str:
-    entry = pair.entry
-    return (entry.document.title if entry.document else "") or entry.docno
-
-
 def format_example(question: Question) -> str:
     """Return question and answer as a Markdown paragraph of two lines."""
-    about = f"**“{_one_line(question.pair.entry.topic.text)}”, document “{_one_line(_document_name(question.pair))}”.**"
+    names = [f"“{_one_line(name)}”" for name in question.document_names]
+    documents = f"document{'s' * (len(names) > 1)} {' and '.join(names)}"
+    about = f"**“{_one_line(question.pair.entry.topic.text)}”, {documents}.**"
     return f"{about} {_one_line(question.text)}  \n*Answer:* {_one_line(question.answer)}"
 
 

@@ -6,6 +6,8 @@ import io
 import uuid
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 from django.utils import timezone, translation
 
 from annotation.core.preferences import (
@@ -20,10 +22,11 @@ from annotation.core.preferences import (
 from annotation.core.simulation import prefer
 from annotation.models import Campaign, Judgement, Lease, Membership, Pair
 from annotation.selectors import judging
+from annotation.selectors.questions import get_own_questions
 from annotation.selectors.setup import get_setup
 from annotation.services.campaigns import lifecycle
 from annotation.services.errors import CampaignError
-from annotation.services.judging import scheduling, submission
+from annotation.services.judging import questions, scheduling, submission
 from annotation.services.judging.submission import Answer
 from annotation.services.simulation.annotators import KnownGrades, recruit_annotators
 from annotation.services.simulation.simulated_time import run_directly
@@ -228,3 +231,24 @@ def test_simulated_preferences_are_stored_by_document(campaign: Campaign) -> Non
     rows = Judgement.objects.values_list("pair__entry__docno", "pair__entry__other_docno", "grade")
     assert set(rows) == {("d1", "d2", LEFT), ("d2", "d3", LEFT), ("d2", "d1", RIGHT)}
     assert len(rows) == 12
+
+
+@pytest.mark.parametrize(("swapped", "names"), [(False, "d1 / d2"), (True, "d2 / d1")])
+def test_a_question_names_both_documents_as_the_annotator_saw_them(
+    campaign: Campaign, client: Client, swapped: bool, names: str
+) -> None:
+    campaign.collection.documents.update(title="")
+    annotator = make_annotator_with_sides(campaign, swapped=swapped)
+    pair = answer(annotator, "d1", "d2", TIE).pair
+    question = questions.ask_question(
+        annotator, pair_id=pair.pk, key=uuid.uuid4(), text="Is the left one spam?"
+    )
+    assert get_own_questions(annotator)[0]["document"] == {"id": "d1 d2", "title": names}
+    manager = campaign.memberships.get(role="manager").user
+    client.force_login(manager)
+    page = client.get(reverse("campaign-questions", args=[campaign.slug]), {"q": "d2"})
+    assert names in " ".join(page.content.decode().split())
+    questions.answer_question(question, "Yes.", actor=manager)
+    text = questions.publish_example(question, actor=manager).text
+    left, right = names.split(" / ")
+    assert f"documents “{left}” and “{right}”.**" in text
