@@ -68,6 +68,16 @@ def share_upper_bound(n: int, n_with: int = 0, *, confidence: float = 0.95) -> f
     )
 
 
+def share_interval(n: int, n_with: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """Return the two-sided interval of a share observed in `n_with` of n units (Clopper and Pearson
+    1934)."""
+    tail = (1 + confidence) / 2
+    return (
+        1 - share_upper_bound(n, n - n_with, confidence=tail),
+        share_upper_bound(n, n_with, confidence=tail),
+    )
+
+
 def agreement_interval(
     units: Floats,
     times: NDArray[np.integer],

@@ -8,6 +8,7 @@ from typing import Any
 from assay.charts.lines import Line, line_chart
 from assay.charts.points import radar_chart
 from assay.charts.svg import Picture
+from assay.labels.intervals import share_interval
 from assay.number_words import format_count
 from assay.results import Values
 from assay.significant_digits import share_standard_error
@@ -71,7 +72,37 @@ def result_tables(result: Values) -> list[Table]:
             rows,
             f"P: share of pairs whose {similarity} is at least {result['threshold']:g}; {mean}: its mean. {over} {error}{filtered}",
         ),
+        *make_interval_table(result),
     ]
+
+
+def make_interval_table(result: Values) -> list[Table]:
+    """Return the table of the intervals of P(o), without full overlap, where P is 1 by
+    construction."""
+    names, pairs = list(result["probability"]), result["pairs"]
+    rows: list[list[Cell]] = [
+        [
+            level,
+            *(
+                bound
+                for name in names
+                for bound in share_interval(pairs, round(pairs * result["probability"][name][i]))
+            ),
+        ]
+        for i, level in enumerate(result["levels"])
+        if level < 1
+    ]
+    table = Table(
+        "intervals",
+        "Confidence intervals of P(o)",
+        ["overlap", *["2.5%", "97.5%"] * len(names)],
+        rows,
+        f"95% CI (Clopper-Pearson) of the share among all pairs of sub-collections, from "
+        f"{format_count(pairs, 'pair')} at each level.",
+        heads=(("", 1), *((name, 2) for name in names)),
+        digits=(None, *[2] * (2 * len(names))),
+    )
+    return [table] if rows else []
 
 
 def get_similarity(result: Values) -> str:

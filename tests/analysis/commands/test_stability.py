@@ -128,6 +128,32 @@ def test_any_number_of_processes_and_the_same_seed_give_the_same_answer(files: l
     assert one != answer("stability", *arguments, "--seed", 12)[0]
 
 
+def test_shares_of_pairs_have_the_interval_of_clopper_and_pearson() -> None:
+    """None of 2 pairs: 0 to 1 - sqrt(.025). 1 of 2: 1 - sqrt(.975) to sqrt(.975). Full overlap has
+    no interval, because P is 1 by construction."""
+    result = {
+        "element": "topics",
+        "population": 4,
+        "size": 2,
+        "pairs": 2,
+        "threshold": 0.9,
+        "levels": [0.0, 0.5, 1.0],
+        "shared": [0, 1, 2],
+        "probability": {"AP": [0.0, 0.5, 1.0]},
+        "mean_tau": {"AP": [0.1, 0.5, 1.0]},
+        "undefined": {"AP": [0, 0, 0]},
+        "fit": {"AP": {"slope": 1.0, "intercept": 0.0}},
+        "minimum_overlap": {"AP": None},
+    }
+    table = result_tables(result)[-1]
+    assert (table.key, table.heads) == ("intervals", (("", 1), ("AP", 2)))
+    assert table.rows == [
+        [0.0, 0, pytest.approx(1 - 0.025**0.5)],
+        [0.5, pytest.approx(1 - 0.975**0.5), pytest.approx(0.975**0.5)],
+    ]
+    assert [one.key for one in result_tables(result | {"levels": [1.0]})] == ["summary", "levels"]
+
+
 def test_the_table_names_another_similarity(files: list[str]) -> None:
     found, _ = answer("stability", *files, "--element", "topics", "--similarity", "tau-ap")
     assert found["similarity"] == "tau-ap"

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from assay.labels.agreement.annotators import kappa_interval
-from assay.labels.intervals import share_upper_bound
+from assay.labels.intervals import share_interval, share_upper_bound
 
 
 @pytest.mark.parametrize(("n", "disagreed"), [(2, 0), (20, 0), (50, 1), (400, 3)])
@@ -19,6 +19,13 @@ def test_the_bound_on_disagreement_is_that_of_clopper_and_pearson(n, disagreed):
     if not disagreed:
         assert bound == pytest.approx(1 - 0.05 ** (1 / n))
     assert share_upper_bound(3, 3) == 1
+
+
+@pytest.mark.parametrize(("n", "n_with"), [(50, 3), (50, 0), (50, 50), (7, 4), (1, 1)])
+def test_the_interval_of_a_share_is_that_of_scipy(n: int, n_with: int) -> None:
+    assert share_interval(n, n_with) == pytest.approx(
+        tuple(stats.binomtest(n_with, n).proportion_ci(method="exact")), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize(
