@@ -35,6 +35,8 @@ MAX_FILE_BYTES = 8_000_000
 """Maximum size of a file of control pairs in bytes."""
 
 
+ALL_PRESETS = {**PRESETS, PREFERENCES.key: PREFERENCES}
+"""PRESETS, and that for pools of battles."""
 PREFILLED = ("judgements_per_pair", "target_per_annotator")
 """Fields that show the values of the preset."""
 KEPT_FIELDS = (
@@ -202,7 +204,7 @@ class NewCampaignForm(KnownPairsFields):
     )
     preset = forms.ChoiceField(
         label=_("Preset"),
-        choices=[(preset.key, preset.title) for preset in (*PRESETS.values(), PREFERENCES)],
+        choices=[(preset.key, preset.title) for preset in ALL_PRESETS.values()],
         required=False,
         widget=forms.RadioSelect,
     )
@@ -278,6 +280,8 @@ class NewCampaignForm(KnownPairsFields):
             pools = list(collection.pools.filter(n_pairs__gt=0)[:2])
             pool = pools[0] if len(pools) == 1 else None
         preset = PRESETS.get(asked.get("preset", "")) or next(iter(PRESETS.values()))
+        if pool and pool.kind == PoolKind.BATTLES:
+            preset = PREFERENCES
         texts = {
             name: value
             for name, value in asked.items()
@@ -332,7 +336,7 @@ class NewCampaignForm(KnownPairsFields):
 
     def kept_values(self) -> dict[str, str]:
         """Return the values that the user has entered, except files and unchanged guidelines."""
-        unchanged = {f"guidelines-{one.key}": one.guidelines for one in PRESETS.values()}
+        unchanged = {f"guidelines-{one.key}": one.guidelines for one in ALL_PRESETS.values()}
         return {
             name: value
             for name, value in self.data.items()
@@ -441,7 +445,7 @@ class NewCampaignForm(KnownPairsFields):
 def _shown_value(asked: Mapping[str, str], name: str, preset: Preset) -> Any:
     """Return the value that the user entered, otherwise the preset's value. An unchanged value of
     the previous preset does not count as entered."""
-    typed, before = asked.get(name, ""), PRESETS.get(asked.get("values_of", ""))
+    typed, before = asked.get(name, ""), ALL_PRESETS.get(asked.get("values_of", ""))
     if typed == "" or (before and typed == str(before.settings[name])):
         return preset.settings[name]
     return typed

@@ -15,7 +15,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.core.cost_estimate import estimate_workload
-from annotation.forms_campaign_creation import PREFILLED, KnownPairsForm, NewCampaignForm
+from annotation.forms_campaign_creation import (
+    ALL_PRESETS,
+    PREFILLED,
+    KnownPairsForm,
+    NewCampaignForm,
+)
 from annotation.models import Campaign
 from annotation.permissions import can_create, get_managed_campaign
 from annotation.selectors.qualification import get_single_key_warnings
@@ -88,7 +93,8 @@ def new(request: SignedInRequest) -> HttpResponse:
             return redirect("campaign", campaign.slug)
     context = {
         "form": form,
-        "presets": [(preset, form.guidelines_of(preset)) for preset in form.offered_presets],
+        "presets": form.offered_presets,
+        "texts": [(preset.key, form.guidelines_of(preset)) for preset in ALL_PRESETS.values()],
         "examples": form.examples(),
         "grades": form.chosen_preset.settings["scale"],
         "cost": estimate_cost(form),

@@ -189,6 +189,10 @@ def test_the_page_for_new_campaigns_offers_preferences_for_a_pool_of_battles(
     assert "Two documents side by side" in page
     assert "Graded, three judgements" not in page
     assert "Examples from your pool" not in page
+    numbers = {"judgements_per_pair": "1", "target_per_annotator": "50"}
+    shown = {"pool": pool.pk, "preset": "trec", "values_of": "trec", **numbers}
+    form = client.get(reverse("campaign-new"), shown).context["form"]
+    assert [form[name].value() for name in (*numbers, "values_of")] == [3, "50", "preferences"]
     given = {"name": "Battles", "collection": pool.collection_id, "pool": pool.pk, "way": "once"}
     given |= {"preset": "tripjudge", "judgements_per_pair": 2, "target_per_annotator": 10}
     answer = client.post(reverse("campaign-new"), given)
