@@ -1,4 +1,4 @@
-"""Access of commands to the database.
+"""Database access for command-line tools: campaigns as a replacement for input files.
 
 campaign_files    shared parts of the commands that write files of a campaign
 database          the connection, opened only if a command gets --campaign

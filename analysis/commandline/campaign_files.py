@@ -28,8 +28,9 @@ from assay.number_words import format_count
 
 
 def add_campaign_options(parser: ArgumentParser) -> None:
-    """Add --campaign, --question, --method, --min-relevant, --min-judgements, --min-seconds, --no-gold,
-    --exclude, --include-excluded and --annotators."""
+    """Add the options that choose a campaign and which of its judgements count: --campaign,
+    --question, --method, --min-relevant, --min-judgements, --min-seconds, --no-gold, --exclude,
+    --include-excluded and --annotators."""
     parser.add_argument("--campaign", required=True, metavar="SLUG", help="slug of the campaign")
     add_question_option(parser)
     parser.add_argument(
@@ -77,7 +78,7 @@ def add_campaign_options(parser: ArgumentParser) -> None:
 
 
 def get_recipe(campaign: Campaign, name: str) -> Recipe:
-    """Return the recipe. Raises BadInput if the campaign has none with this name."""
+    """Return the campaign's recipe with this name. Raises BadInput if there is none."""
     recipe = campaign.recipes.select_related("campaign").filter(name=name).first()
     if recipe is None:
         raise BadInput(f"the campaign {campaign.slug} has no recipe {name!r}")
@@ -85,8 +86,8 @@ def get_recipe(campaign: Campaign, name: str) -> Recipe:
 
 
 def read_choices(campaign: Campaign, options: Mapping[str, Any]) -> LabelChoices:
-    """Return the options as choices. Raises BadInput if the campaign does not have the grade or an
-    annotator."""
+    """Convert command-line options to choices of labels. Raises BadInput if the campaign does not
+    have the grade or an annotator."""
     back = [ALL_JUDGES] if options["include_excluded"] == [] else options["include_excluded"]
     choices = LabelChoices.of(
         {
@@ -104,7 +105,7 @@ def read_choices(campaign: Campaign, options: Mapping[str, Any]) -> LabelChoices
 
 @contextmanager
 def open_bytes_output(path: str) -> Iterator[BinaryIO]:
-    """Open the file for atomic writing. "-" is standard output."""
+    """Open the output file, which appears only once it is complete. "-" is standard output."""
     if path == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -114,8 +115,8 @@ def open_bytes_output(path: str) -> Iterator[BinaryIO]:
 
 
 class ExportCommand(DatabaseCommand):
-    """A command that writes one export to --output, or to standard output without --output and
-    --json."""
+    """A command that writes one exported file to --output. Without --output, it prints the file,
+    unless --json is given."""
 
     makes_data_file = True
     takes_seed = False
@@ -123,14 +124,15 @@ class ExportCommand(DatabaseCommand):
     def prepared_export(
         self, name: str, campaign: Campaign, wanted: exports.ExportOptions
     ) -> BinaryIO:
-        """Return the complete file. Raises BadInput if it cannot be made."""
+        """Return the complete exported file. Raises BadInput if it cannot be created."""
         try:
             return exports.prepare_export(exports.EXPORTS[name], campaign, wanted)
         except CampaignError as error:
             raise BadInput(str(error)) from None
 
     def hand_over(self, prepared: BinaryIO, output: str | None, *, json: bool) -> int:
-        """Write the prepared file. Returns the number of lines without the header."""
+        """Write the prepared file to its destination. Returns the number of lines, not counting
+        those that begin with #."""
         self.text = ""
         lines = sum(1 for line in prepared if not line.startswith(b"#"))
         prepared.seek(0)

@@ -15,7 +15,7 @@ from assay.cli.base import BadInput
 
 
 def open_database() -> None:
-    """Set up Django for queries. Raises BadInput."""
+    """Set up Django for database queries. Raises BadInput if that is not possible."""
     try:
         if not apps.ready:
             django.setup()
@@ -31,7 +31,8 @@ def database_error_message(error: Exception) -> str:
 
 
 def load_campaign_reader() -> Any:
-    """Return the module that reads a campaign instead of files. Raises BadInput."""
+    """Import the module that reads a campaign instead of files. Raises BadInput if there is no
+    database."""
     open_database()
     return importlib.import_module("analysis.commandline.stored_campaigns")
 

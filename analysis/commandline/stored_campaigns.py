@@ -55,7 +55,8 @@ Row = TypeVar("Row", bound=Model)
 
 
 def first_or_bad_input(rows: QuerySet[Row]) -> Row | None:
-    """Return the first row. Raises BadInput if the database cannot be read."""
+    """Return the first row of the query, None if it is empty. Raises BadInput if the database
+    cannot be read."""
     try:
         return rows.first()
     except DatabaseError as error:
@@ -89,7 +90,8 @@ def get_collection(slug: str) -> Collection:
 
 
 def export_judgements_text(campaign: Campaign) -> str:
-    """Return the individual judgements in the format of a release, without notes."""
+    """Return a campaign's individual judgements in the file format of a release, without
+    annotators' notes."""
     out = io.StringIO(newline="")
     write_raw_judgements(iterate_raw_judgements(campaign, notes=False), out)
     return out.getvalue()
@@ -127,7 +129,8 @@ def label_loader(campaign: Campaign, options: dict[str, Any]) -> Callable[[], Qr
 
 
 def read_label_judgements(options: Mapping[str, Any]) -> LabelTable:
-    """Return the judgements behind the labels of `label_loader`, on the requested scale."""
+    """Return the judgements from which `label_loader` makes labels, converted to the requested
+    scale."""
     campaign = get_campaign(options["campaign"])
     made = make_labels(
         campaign, LabelChoices(method=options["method"], judges=get_annotator_types(options))
@@ -136,7 +139,7 @@ def read_label_judgements(options: Mapping[str, Any]) -> LabelTable:
 
 
 def prel_loader(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], SampledQrels]:
-    """Return a function that loads the labels of a sampled pool as its export writes them. The
+    """Return a function that loads the labels of a sampled pool in the format of its export. That
     function raises BadInput if nothing can be estimated yet."""
     choices = LabelChoices(method=options["method"], judges=get_annotator_types(options))
 
@@ -151,7 +154,7 @@ def prel_loader(campaign: Campaign, options: Mapping[str, Any]) -> Callable[[], 
 
 
 def naive_estimate_refusal(slug: str) -> str:
-    """Return why a value that counts unjudged pairs as not relevant is refused for a campaign on a
+    """Return why values that treat unjudged pairs as not relevant are refused for a campaign on a
     sampled pool."""
     return (
         f"the pool of {slug} is sampled, and this measure would count every pair that was not "
@@ -163,8 +166,8 @@ def naive_estimate_refusal(slug: str) -> str:
 def read_counted_judgements(
     command: FileCommand, slug: str, options: Mapping[str, Any]
 ) -> CountedJudgements:
-    """Return the counted judgements. The campaign has already left out excluded annotators and
-    too-fast judgements. --min-seconds and --no-gold leave out more."""
+    """Return the campaign's counted judgements, without those of excluded annotators and too-fast
+    ones. --min-seconds and --no-gold leave out more."""
     campaign = get_campaign(slug)
     n_grades = campaign.grades.size
     if options["grades"] not in (None, n_grades):
@@ -193,8 +196,8 @@ def read_counted_judgements(
 
 
 def read_pool_top(slug: str, top: int) -> TopicDocumentPairs | None:
-    """Return pairs of the campaign's pool with a best rank of at most `top`, or None if it has no
-    pool."""
+    """Return the pairs of the campaign's pool that some run ranks at `top` or better. None if the
+    campaign has no pool."""
     campaign = get_campaign(slug)
     if campaign.pool is None:
         return None

@@ -35,8 +35,8 @@ class AdditionalJudgementsPreview:
 def preview_additional_judgements(
     campaign: Campaign, ids: Collection[int], *, back: bool = False
 ) -> AdditionalJudgementsPreview:
-    """Compute the effect without changing anything. Raises CampaignError if the action is possible
-    for none of these pairs."""
+    """Compute the effect of requesting or withdrawing judgements, without changing anything. Raises
+    CampaignError if this is possible for none of the pairs."""
     chosen = additional_judgements.check_selection(campaign, ids, back=back)
     live = get_snapshot(campaign, fresh=0.0)
     base = read_outlook_inputs(campaign, live)

@@ -1,5 +1,5 @@
-"""Agreement statistics that are too slow for a page. A job computes them and stores them in its
-report. Pages show them with their age."""
+"""Agreement statistics that take too long to compute while a page loads. A job computes and stores
+them, and pages show them with their age."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ def is_running(campaign: Campaign) -> bool:
 def agreement_with_refresh(
     campaign: Campaign, live: CampaignSnapshot
 ) -> tuple[dict[str, Any] | None, Job | None]:
-    """Return the newest statistics, as from `newest_agreement`, and a new job to send if they are
-    out of date."""
+    """Return the newest stored agreement statistics and, if they are out of date, a new job to
+    send."""
     newest = newest_agreement(campaign, live)
     if newest is not None and (newest["current"] or newest["age"] < STALE_AFTER.total_seconds()):
         return newest, None
@@ -75,8 +75,8 @@ def agreement_with_refresh(
 
 
 def newest_agreement(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any] | None:
-    """Return the newest stored statistics with `age` in seconds, `finished_at` and `current`.
-    Returns None if there are none."""
+    """Return the newest stored agreement statistics, None if there are none. Added keys: `age` in
+    seconds, `finished_at`, and `current`, whether they cover all judgements."""
     newest = latest_agreement_job(campaign)
     if newest is None or newest.finished_at is None:
         return None
@@ -89,14 +89,13 @@ def newest_agreement(campaign: Campaign, live: CampaignSnapshot) -> dict[str, An
 
 
 def latest_alpha(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
-    """Return the newest stored ordinal alpha.
+    """Return the newest stored ordinal alpha as a dictionary.
 
     value, low, high: alpha and its confidence interval, None if undefined. label: its conventional
-    interpretation. reason: why they are
-    undefined. at: time of computation, None if never computed. judgements: number of judgements it
-    is based on. current: whether these are all judgements. outdated: whether judgements have been
-    excluded or otherwise changed since. by_entry: for prioritised pools, one line with alpha of the
-    randomly sampled pairs and of the other pairs.
+    interpretation. reason: why alpha is undefined. at: time of computation, None if never computed.
+    judgements: number of judgements it is based on. current: whether these are all judgements.
+    outdated: whether judgements have been excluded or otherwise changed since. by_entry: for
+    prioritised pools, one line with alpha of the randomly sampled pairs and of the other pairs.
     """
     newest = latest_agreement_job(campaign)
     if newest is None:
@@ -131,19 +130,20 @@ def latest_alpha(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
 
 
 def _is_current(job: Job, live: CampaignSnapshot) -> bool:
-    """Return whether no judgement or exclusion has been added since the job."""
+    """Return whether the job's statistics cover all judgements and exclusions."""
     return bool(job.parameters.get("marks") == [live.newest, live.audit])
 
 
 def _is_outdated(job: Job, live: CampaignSnapshot) -> bool:
-    """Return whether an audited change, such as an exclusion, was made since the job."""
+    """Return whether a manager has changed judgements, for example by an exclusion, since the job
+    ran."""
     marks = job.parameters.get("marks")
     return bool(marks and marks[1] != live.audit)
 
 
 def refresh_alpha_if_due(campaign: Campaign, live: CampaignSnapshot) -> Job | None:
-    """Return a new job to send if alpha is older than ALPHA_MAX_AGE and does not cover all
-    judgements, or at once after an exclusion or another audited change."""
+    """Return a new job to send if the stored alpha lacks judgements and is older than
+    ALPHA_MAX_AGE. After an exclusion or another audited change, its age does not matter."""
     newest = latest_agreement_job(campaign)
     if not live.rows.counts.any():
         return None
@@ -165,7 +165,7 @@ def refresh_alpha_if_due(campaign: Campaign, live: CampaignSnapshot) -> Job | No
 def request_agreement_job(
     campaign: Campaign, *, marks: list[int] | None = None, user: User | None = None
 ) -> Job | None:
-    """Create a job unless one is queued or running."""
+    """Create a job that computes agreement, unless one is queued or running."""
     if is_running(campaign):
         return None
     label = f"Agreement statistics of {campaign.name}"
@@ -180,7 +180,8 @@ def request_agreement_job(
 
 
 def compared_days(table: LabelTable) -> NDArray[np.int64]:
-    """Return the day of each pair's second judgement (days since 1970 in UTC), -1 without one.
+    """Return the day on which each pair got its second judgement, in days since 1970 (UTC), -1 for
+    pairs with fewer than two.
 
     The day of the last judgement is not used: pairs on which two annotators disagree may get a
     third judgement later, so earlier days would contain only pairs with agreement.
@@ -196,9 +197,12 @@ def compared_days(table: LabelTable) -> NDArray[np.int64]:
 
 @jobs.register_job_kind(AGREEMENT_JOB, unit="steps", figures=True)
 def compute_agreement(work: ClaimedJob) -> dict[str, Any]:
-    """Compute the report: graded and binary (the keys of the command `agreement`), over_time,
-    by_topic, by_length, by_guideline, by_entry, by_question, and alpha_without, the ordinal alpha of all other
-    annotators by pseudonym."""
+    """Compute the agreement report of a campaign.
+
+    Keys: graded and binary (with the keys of the command `agreement`), over_time, by_topic,
+    by_length, by_guideline, by_entry, by_question, and alpha_without, which maps each pseudonym to
+    the ordinal alpha of all other annotators.
+    """
     campaign = Campaign.objects.get(pk=work.campaign_id)
     live = get_snapshot(campaign, fresh=0.0)
     table = live.table(campaign.grades.size)
@@ -249,8 +253,8 @@ def compute_agreement(work: ClaimedJob) -> dict[str, Any]:
 def _alpha_without_annotators(
     table: LabelTable, kappa_others: NDArray[np.float64]
 ) -> dict[str, float]:
-    """Return the ordinal alpha without each annotator who shares at least MIN_PAIRS pairs with
-    others, for the MAX_ANNOTATORS with the lowest kappa with the others."""
+    """Return ordinal alpha with each annotator left out in turn. Covers the MAX_ANNOTATORS with the
+    lowest kappa with the others, among those who share at least MIN_PAIRS pairs with them."""
     shared = table.judgements_per_pair[table.pair] > 1
     n_shared = np.bincount(table.annotator[shared], minlength=table.n_annotators)
     lowest = [i for i in np.argsort(kappa_others).tolist() if n_shared[i] >= MIN_PAIRS]
@@ -264,7 +268,8 @@ def _alpha_without_annotators(
 
 
 def _alpha_by_group(table: LabelTable, group: Any, *, fewest: int = 2) -> dict[int, SubsetAlpha]:
-    """Return ordinal alpha for each group with at least `fewest` pairs judged twice."""
+    """Return ordinal alpha for each group of pairs in which at least `fewest` pairs are judged
+    twice."""
     twice = table.judgements_per_pair > 1
     group = np.where(twice, group, -1)
     values, n = np.unique(group[group >= 0], return_counts=True)
@@ -292,15 +297,16 @@ def _name_groups(alphas: dict[int, SubsetAlpha], name: Any) -> list[dict[str, An
 
 
 def _lowest_topics(table: LabelTable) -> NDArray[np.int64]:
-    """Return the topic of each pair, of shape (n_pairs,), or -1 unless it is one of the MAX_GROUPS
-    topics with the lowest alpha. Confidence intervals of further topics would not be shown."""
+    """Return the topic of each pair if it is one of the MAX_GROUPS topics with the lowest alpha,
+    else -1. Shape (n_pairs,). Other topics are not shown, so their confidence intervals are not
+    computed."""
     alphas = _alpha_by_group(table, table.pair_topic, fewest=MIN_PAIRS)
     shown = sorted(alphas, key=lambda t: (*_alpha_sort_key(alphas[t].alpha), t))[:MAX_GROUPS]
     return np.where(np.isin(table.pair_topic, shown), table.pair_topic, -1)
 
 
 def _alpha_sort_key(alpha: float) -> tuple[bool, float]:
-    """Sort undefined alphas last."""
+    """Return a sort key that puts undefined alphas last."""
     return bool(np.isnan(alpha)), 0.0 if np.isnan(alpha) else alpha
 
 
@@ -328,12 +334,12 @@ DEFAULT_COMMON, DEFAULT_PARTNERS = 10, 3
 
 @dataclass(frozen=True)
 class OverlapPlan:
-    """The annotation overlap planned by a campaign, and the overlap reached.
+    """The planned annotation overlap of a campaign, and the overlap reached so far.
 
-    common, partners: the rule, or the default rule if `planned` is false. partners_of: each
-    annotator with the number of others that share at least `common` pairs. everyone:
-    number of calibration pairs. everyone_cost: judgements that these need beyond the usual number
-    per pair.
+    common, partners: each annotator should share at least `common` pairs with `partners` others;
+    the default rule if `planned` is false. partners_of: (annotator, number of others with whom they
+    share at least `common` pairs). everyone: number of calibration pairs. everyone_cost: judgements
+    that calibration pairs need beyond the usual number per pair.
     """
 
     planned: bool

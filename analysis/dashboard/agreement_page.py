@@ -1,5 +1,5 @@
-"""Agreement on the Quality page: the verdict, each annotator's effect on it, and the table of all
-coefficients."""
+"""Content of the Quality page on agreement: the verdict, each annotator's effect on it, and the
+table of all coefficients."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ VERDICTS = {
 
 @dataclass(frozen=True)
 class AgreementVerdict:
-    """The agreement of a campaign in words.
+    """A description of a campaign's agreement in words.
 
     text: one sentence. without: a second sentence about the annotator whose exclusion would raise
-    alpha most, or empty. annotator: the pseudonym, or empty. is_good: whether agreement is at least
-    substantial. evidence: what alpha is based on.
+    alpha most, or empty. annotator: the pseudonym of that annotator, or empty. is_good: whether
+    agreement is at least substantial. evidence: what alpha is based on.
     """
 
     text: str
@@ -47,7 +47,7 @@ class AgreementVerdict:
 
 
 def describe_agreement(heavy: dict[str, Any], n_grades: int) -> AgreementVerdict:
-    """Return the verdict of stored statistics (`agreement_metrics.newest_agreement`)."""
+    """Describe stored agreement statistics (`agreement_metrics.newest_agreement`) in words."""
     graded = heavy["graded"]
     alpha = graded["alpha"]
     low, high = graded["alpha_ci"]
@@ -102,8 +102,9 @@ def _format_alpha(value: float) -> str:
 
 @dataclass(frozen=True)
 class AnnotatorAgreementRow:
-    """One annotator on the page. interval: of kappa, in words. alpha_without: alpha of all others,
-    None if not computed or undefined. is_worst: whether the verdict names this annotator."""
+    """One annotator's row in the table of agreement. interval: confidence interval of kappa, in
+    words. alpha_without: alpha of all others, None if not computed or undefined. is_worst: whether
+    the verdict names this annotator."""
 
     person: AnnotatorSummary
     dot: SafeString
@@ -115,7 +116,8 @@ class AnnotatorAgreementRow:
 def list_agreement_rows(
     people: Sequence[AnnotatorSummary], heavy: dict[str, Any] | None, worst: str
 ) -> list[AnnotatorAgreementRow]:
-    """Return the annotators with a defined kappa who count, lowest first."""
+    """Return rows of the annotators who are not excluded and whose kappa is defined, lowest kappa
+    first."""
     without = (heavy or {}).get("alpha_without", {})
     rows = []
     for person in people:
@@ -138,8 +140,8 @@ def list_agreement_rows(
 
 @dataclass(frozen=True)
 class CoefficientRow:
-    """One coefficient on all grades and on two grades. Values are None if undefined, with the
-    reason. note: what it measures."""
+    """One agreement coefficient, for all grades and for binary labels. Undefined values are None,
+    with the reason. note: what the coefficient measures."""
 
     name: str
     note: str

@@ -1,4 +1,4 @@
-"""Statistics of each annotator's own judgements, as columns computed from one sort of the rows."""
+"""Statistics of each annotator's own judgements, computed for all annotators together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_CELLS = 20_000_000
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorColumns:
-    """Columns with one element per annotator, in the order of the annotator codes of the rows.
+    """Statistics of all annotators as columns, in the order of the annotator codes of the rows.
 
     n: counted judgements. n_kept, counts (n, grades), quartiles (n, 3) and medians (n, grades) also
     include judgements that an exclusion removed. Times are in seconds, NaN if undefined. active_s:
@@ -42,7 +42,8 @@ class AnnotatorColumns:
 
 
 def get_annotator_columns(live: CampaignSnapshot, n_grades: int) -> AnnotatorColumns:
-    """Return the columns, computed again only if the judgements have changed."""
+    """Return the statistics of all annotators, computed again only if the judgements have
+    changed."""
     return live.derived("own statistics", lambda: compute_annotator_columns(live.rows, n_grades))
 
 
@@ -82,16 +83,16 @@ def compute_annotator_columns(rows: JudgementRows, n_grades: int) -> AnnotatorCo
 
 
 def counted_before_exclusion(rows: JudgementRows) -> NDArray[np.bool_]:
-    """Return for each row, in an array of shape (n,), whether it counts or counted until its
-    annotator was excluded."""
+    """Return for each judgement whether it counts, or would count if its annotator were not
+    excluded. Shape (n,)."""
     return rows.counts | ((rows.status == EXCLUDED) & (rows.grade != NO_GRADE))
 
 
 def count_distinct_by_group(
     group: NDArray[np.integer], value: NDArray[np.integer], n_groups: int, n_values: int
 ) -> NDArray[np.int64]:
-    """Return the number of distinct values, each from 0 to n_values - 1, per group, of shape
-    (n_groups,)."""
+    """Count the distinct values in each group. Values are integers from 0 to n_values - 1. The
+    result has shape (n_groups,)."""
     cell = group.astype(np.int64) * max(n_values, 1) + value
     if n_groups * n_values > MAX_CELLS:
         return np.bincount(np.unique(cell) // max(n_values, 1), minlength=n_groups)
@@ -103,8 +104,8 @@ def count_distinct_by_group(
 def quantiles_by_group(
     values: Floats, group: NDArray[np.integer], n_groups: int, shares: tuple[float, ...]
 ) -> Floats:
-    """Return quantiles of the known values of each group, of shape (n_groups, shares). They are
-    interpolated linearly, as by numpy, and NaN for a group without values."""
+    """Return quantiles of the values in each group, ignoring NaN, in shape (n_groups, shares). They
+    are interpolated linearly, as by numpy, and NaN for a group without values."""
     known = ~np.isnan(values)
     values, group = values[known], group[known]
     order = np.argsort(values)

@@ -1,4 +1,4 @@
-"""Compare each annotator's judgements with those of the other annotators."""
+"""Comparison of each annotator's judgements with those of the other annotators."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ class AnnotatorSummary:
 
     @property
     def waits(self) -> bool:
-        """Return whether the annotator failed the qualification test and waits for a manager."""
+        """Return whether the annotator failed the qualification test and waits for a manager's
+        decision."""
         member = self.membership
         return (
             member.status == Membership.Status.PAUSED
@@ -90,8 +91,8 @@ class AnnotatorSummary:
 
     @property
     def kappa(self) -> float | None:
-        """Return pairwise kappa with the others. It is undefined below MIN_SHARED shared pairs,
-        because a perfect agreement on three pairs is not evidence."""
+        """Return the annotator's pairwise kappa with the others. It is undefined below MIN_SHARED
+        shared pairs, because perfect agreement on three pairs is not evidence."""
         agreement = self.agreement
         return (
             None
@@ -101,7 +102,7 @@ class AnnotatorSummary:
 
     @property
     def kappa_reason(self) -> str:
-        """Return why kappa is undefined."""
+        """Return why the annotator's kappa is undefined."""
         if self.agreement is None or self.agreement.n == 0:
             return _("no shared pairs yet")
         if self.agreement.n < MIN_SHARED:
@@ -117,8 +118,8 @@ class AnnotatorSummary:
 def list_annotators(
     campaign: Campaign, *, live: CampaignSnapshot | None = None
 ) -> list[AnnotatorSummary]:
-    """Return all annotators by pseudonym. The number of queries does not depend on the number of
-    annotators."""
+    """Return the statistics of all annotators, sorted by pseudonym, with a fixed number of
+    queries."""
     live = live or get_snapshot(campaign)
     members = list(
         campaign.memberships.filter(role=Membership.Role.ANNOTATOR)
@@ -150,7 +151,7 @@ def list_annotators(
 
 
 def find_annotator(campaign: Campaign, pseudonym: str) -> AnnotatorSummary | None:
-    """Return one annotator as in `list_annotators`, or None if the pseudonym is unknown."""
+    """Return the statistics of one annotator, or None if the pseudonym is unknown."""
     live = get_snapshot(campaign)
     member = (
         campaign.memberships.filter(role=Membership.Role.ANNOTATOR, pseudonym=pseudonym)
@@ -169,8 +170,8 @@ def find_annotator(campaign: Campaign, pseudonym: str) -> AnnotatorSummary | Non
 
 @dataclass(frozen=True)
 class GoldResults:
-    """Results on gold questions of all annotators together: `right` of `judged`. chance: expected
-    share correct with random grades."""
+    """Results of all annotators together on gold questions. right, judged: number of correct
+    answers and of all answers. chance: expected share correct with random grades."""
 
     right: int
     judged: int
@@ -210,7 +211,7 @@ def _member_summary(
     campaign: Campaign,
     live: CampaignSnapshot,
 ) -> AnnotatorSummary:
-    """Summarise one member."""
+    """Compute the statistics of one annotator."""
     name, names = member.pseudonym, campaign.grades.names
     agreements = live.derived(
         "leave one out", lambda: {loo.name: loo for loo in _agreement_with_others(campaign, live)}
@@ -274,8 +275,8 @@ def _agreement_of_excluded(campaign: Campaign, live: CampaignSnapshot) -> list[A
 
 @dataclass(frozen=True, eq=False)
 class CohortFigures:
-    """Statistics of all annotators who count. counts: (n_grades,). confusion: (n_grades, n_grades).
-    median: active seconds, None if undefined."""
+    """Statistics of all annotators who are not excluded. counts: (n_grades,). confusion: (n_grades,
+    n_grades). median: active seconds, None if undefined."""
 
     names: list[str]
     counts: np.ndarray
@@ -300,7 +301,7 @@ def _cohort_figures(
 
 @dataclass(frozen=True, eq=False)
 class AnnotatorFigures:
-    """Statistics of one annotator's own rows: one row of `AnnotatorColumns`, with None for
+    """Statistics of one annotator's own judgements: one row of `AnnotatorColumns`, with None for
     undefined values."""
 
     n: int
@@ -317,7 +318,7 @@ class AnnotatorFigures:
 
 
 def get_annotator_figures(figures: AnnotatorColumns, name: str, n_grades: int) -> AnnotatorFigures:
-    """Return the annotator's row. An annotator without judgements gets zeros."""
+    """Return the statistics of an annotator's own judgements, zeros if there are no judgements."""
     at = figures.code.get(name)
     if at is None:
         return AnnotatorFigures(
@@ -431,8 +432,8 @@ class RandomLikeAnnotator:
 def find_random_like_annotators(
     campaign: Campaign, live: CampaignSnapshot
 ) -> list[RandomLikeAnnotator]:
-    """Return annotators whose judgements look random, including inactive but not excluded ones.
-    Those behind most labels come first."""
+    """Return annotators whose judgements look random, those behind most labels first. Inactive
+    annotators are included, excluded ones are not."""
     if len(live.rows.annotators) < 2:
         return []
     suspects = []

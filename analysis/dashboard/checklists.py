@@ -25,7 +25,8 @@ from pooling.models import Collection
 
 @dataclass(frozen=True)
 class ChecklistStep:
-    """A step of a checklist. note: its state or its purpose. action: None if there is nothing to do."""
+    """One step of a checklist. note: its state or its purpose. action: what to do next, None if
+    there is nothing to do."""
 
     name: str
     note: str
@@ -35,7 +36,8 @@ class ChecklistStep:
 
 
 def list_setup_steps(campaign: Campaign) -> list[ChecklistStep]:
-    """Return the steps of a draft in order. The last ones are optional."""
+    """Return the steps that prepare a draft campaign for opening, in order. The last ones are
+    optional."""
     settings = {step.key: step for step in get_campaign_steps(campaign)}
 
     def settings_step(key: str, note: str, *, words: str = "") -> ChecklistStep:
@@ -131,9 +133,10 @@ def list_finish_steps(
     figures: HomeStatistics | None,
     to_do: Sequence[ToDoItem],
 ) -> list[ChecklistStep]:
-    """Return the steps of a closed campaign in order, in at most two queries.
+    """Return the steps that remain after a campaign is closed, in order, with at most two queries.
 
-    figures: None while a job computes them. to_do: items of the campaign.
+    figures: statistics of the campaign, None while a job computes them. to_do: the campaign's items
+    of the to-do list.
     """
     done_since = set(
         AuditEvent.objects.filter(
@@ -190,8 +193,8 @@ def _closing_step(campaign: Campaign, now: CampaignProgress) -> ChecklistStep:
 def _review_step(
     campaign: Campaign, figures: HomeStatistics | None, items: Sequence[ToDoItem]
 ) -> ChecklistStep:
-    """Return the step of annotators whose judgements look random. Those with a manager's note have
-    been reviewed."""
+    """Return the step to review annotators whose judgements look random. An annotator with a
+    manager's note has been reviewed."""
     name = _("Review annotators")
     if figures is None:
         return ChecklistStep(name, _being_computed(), is_done=False)

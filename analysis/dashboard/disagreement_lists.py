@@ -24,7 +24,8 @@ TEXT_SORT_KEYS: Mapping[str, Callable[[Any], Any]] = {
 def annotator_differences_page(
     request: HttpRequest, campaign: Campaign, live: CampaignSnapshot, pseudonym: str
 ) -> ListPage:
-    """List one annotator's differing judgements, largest distance first."""
+    """Return a page of an annotator's judgements that differ from those of others, largest distance
+    first."""
     differences = annotator_differences(campaign, live, pseudonym)
     all_texts = (
         "q" in request.GET or request.GET.get("sort", "").removeprefix("-") in TEXT_SORT_KEYS

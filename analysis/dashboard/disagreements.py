@@ -18,9 +18,9 @@ from assay.labels.disputes import find_disputed
 
 
 class Vote(NamedTuple):
-    """One annotator's grade of a pair. grade: a grade of the scale, with its name and shape.
-    doubtful: marked as in doubt, because it differs from the others or the annotator's judgements
-    look random."""
+    """One annotator's grade of a pair, for display. grade: a grade of the scale, with its name and
+    shape. doubtful: whether the page marks it as doubtful, because it differs from the others or
+    the annotator's judgements look random."""
 
     name: str
     grade: dict[str, Any]
@@ -50,7 +50,7 @@ class GradeDifference:
 def annotator_differences(
     campaign: Campaign, live: CampaignSnapshot, pseudonym: str
 ) -> list[GradeDifference]:
-    """Return the annotator's judgements that differ from the label of the others, largest distance
+    """Return an annotator's judgements that differ from the label of the others, largest distance
     first."""
     table = live.table(campaign.grades.size)
     if pseudonym not in table.annotators:
@@ -86,8 +86,8 @@ def annotator_differences(
 def find_disputes(
     campaign: Campaign, live: CampaignSnapshot
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return for each pair of the label table the distance between its highest and lowest grade,
-    and whether it is disputed.
+    """Return two arrays over the pairs of the label table: the distance between a pair's highest
+    and lowest grade, and whether the pair is disputed.
 
     A pair is disputed if its grades are two or more apart, or if no grade is more frequent than all
     others. Pairs with a known grade are not disputed. While the campaign runs, neither are pairs
@@ -101,8 +101,8 @@ def find_disputes(
 
 
 def list_disputed_pairs(campaign: Campaign, live: CampaignSnapshot) -> list[int]:
-    """Return the row IDs of the disputed pairs, most distant grades first, with those that a
-    manager has adjudicated."""
+    """Return the row IDs of the disputed pairs, largest distance between grades first. Pairs that a
+    manager has adjudicated are included."""
     apart, disputed = find_disputes(campaign, live)
     places = np.flatnonzero(disputed)
     places = places[np.argsort(-apart[places], kind="stable")]
@@ -121,7 +121,7 @@ def is_awaiting_judgement(campaign: Campaign, live: CampaignSnapshot) -> NDArray
 def complete_differences(
     campaign: Campaign, pseudonym: str, differences: Iterable[GradeDifference]
 ) -> None:
-    """Add topic, document and votes to the listed pairs of this annotator, in one query."""
+    """Add topic, document and all votes to an annotator's differing judgements, in one query."""
     shown = list(differences)
     scale = {grade["value"]: grade for grade in campaign.scale}
     rows = Pair.objects.filter(pk__in=[d.pair for d in shown]).select_related(

@@ -1,5 +1,5 @@
-"""Preview of an exclusion: changed labels, pairs that lose their label, and changes in the system
-ranking."""
+"""Preview of excluding annotators: changed labels, pairs that lose their label, and changes in the
+system ranking."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def request_exclusion_preview(campaign: Campaign, annotators: list[str], *, user
 
 @jobs.register_job_kind(EXCLUSION, unit="runs")
 def preview_exclusion(work: ClaimedJob) -> dict[str, Any]:
-    """Compute the report of the preview.
+    """Compute what the exclusion of annotators would change.
 
-    It contains ordinal alpha before and after (None if undefined), the number of judgements, pairs
-    that lose their label, the first 100 changed labels, topics that lose all labels, and the
-    comparison of the system rankings. Systems are ranked over the remaining topics, before and
-    after.
+    The report contains ordinal alpha before and after (None if undefined), the number of
+    judgements, pairs that lose their label, the first 100 changed labels, topics that lose all
+    labels, and the comparison of the system rankings. Systems are ranked over the topics that
+    remain, both before and after.
     """
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     what = compute_exclusion_effect(read_counted_table(campaign), work.parameters["annotators"])

@@ -1,4 +1,4 @@
-"""Messages for managers while no forecast is available."""
+"""Messages that explain to managers why there is no forecast."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ def forecast_unavailable_reason(ahead: Forecast) -> str:
 
 
 def when_forecast_possible(ahead: Forecast) -> str:
-    """Return when a forecast can be available, or an empty string if that is unknown."""
+    """Return a sentence on when a forecast will be available, or an empty string if that is
+    unknown."""
     if ahead.possible_from is not None:
         words = f"Forecast available from {format_day(ahead.possible_from)}"
         return f"{words}, after {ahead.n_short} more judgements." if ahead.n_short else f"{words}."

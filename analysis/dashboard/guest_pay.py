@@ -1,4 +1,4 @@
-"""Hourly pay of guests from a panel, who get one payment for all their judgements."""
+"""Hourly pay of guests from a crowdsourcing panel, who get one payment for all their judgements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from annotation.models import GuestPanel
 
 @dataclass(frozen=True)
 class GuestPay:
-    """The pay of guests who reached their target and have known times.
+    """The hourly pay of guests who reached their target and whose times are known.
 
     n: number of these guests. minutes: their median active time, None without guests. hourly: the
     payment divided by this time, None if the payment or the time is unknown or 0. is_low: whether
@@ -29,7 +29,8 @@ class GuestPay:
 def compute_guest_pay(
     hours: Sequence[float], reward: Decimal | None, minimum: Decimal | None
 ) -> GuestPay:
-    """hours: active hours of each finished guest. reward: payment per guest."""
+    """Compute the hourly pay of guests. hours: active hours of each finished guest. reward: payment
+    per guest."""
     known = [value for value in hours if value > 0]
     typical = median(known) if known else None
     hourly = None if typical is None or reward is None else reward / Decimal(typical)
@@ -42,7 +43,7 @@ def compute_guest_pay(
 
 
 def get_guest_pay(panel: GuestPanel, people: Sequence[AnnotatorSummary]) -> GuestPay:
-    """people: with `guest` loaded."""
+    """Compute the hourly pay of a campaign's guests. people: memberships with `guest` loaded."""
     done = [
         person.hours
         for person in people

@@ -43,7 +43,7 @@ NUMBER_WORDS = (
 
 
 def format_moment(seconds: float) -> str:
-    """Return a time as “Fri 27 Nov, 18:00” in the reader's time zone, with the year unless it is
+    """Format a time as “Fri 27 Nov, 18:00” in the reader's time zone, with the year unless it is
     the current one. seconds: since 1970."""
     moment = timezone.localtime(datetime.fromtimestamp(seconds, UTC))
     return formats.date_format(
@@ -52,7 +52,7 @@ def format_moment(seconds: float) -> str:
 
 
 def format_day(seconds: float) -> str:
-    """Return a forecast's day as “Fri 27 Nov”, with the hour if it is within two days."""
+    """Format the day of a forecast as “Fri 27 Nov”, with the hour if it is within two days."""
     moment, now = timezone.localtime(datetime.fromtimestamp(seconds, UTC)), timezone.localtime()
     if moment - now < timedelta(days=2):
         return format_moment(seconds)
@@ -60,8 +60,8 @@ def format_day(seconds: float) -> str:
 
 
 def format_interval(ahead: Forecast) -> str:
-    """Return an interval as “Thu 26 Nov to Wed 2 Dec”, or as months only if it is too wide for
-    planning."""
+    """Format a prediction interval as “Thu 26 Nov to Wed 2 Dec”, or as months only if it is too
+    wide for planning."""
     assert ahead.early is not None, "only a forecast has an interval"
     if ahead.late is None:
         return _("%(early)s to more than two years from now") % {
@@ -87,7 +87,7 @@ def is_late(campaign: Campaign, ahead: Forecast) -> bool:
 
 
 def is_surely_late(campaign: Campaign, ahead: Forecast) -> bool:
-    """Return whether the whole prediction interval lies after the deadline."""
+    """Return whether even the early end of the prediction interval lies after the deadline."""
     return (
         campaign.deadline is not None
         and ahead.early is not None
@@ -109,7 +109,7 @@ def last_complete_level(
     width: int | None = None,
 ) -> int:
     """Return the last level (rank, batch, stage) down to which all pairs are complete after `room`
-    more judgements, or 0 if not even the first is.
+    more judgements, or 0 if not even the first level is.
 
     priorities: priorities of the levels, highest first. missing: judgements missing per level.
     width: ranks per rank window, the campaign's by default. The priorities of a window are judged
@@ -136,8 +136,8 @@ def last_complete_level(
 
 
 def judged_levels(campaign: Campaign, priorities: list[int]) -> list[int]:
-    """Return the priorities down to the judging depth, highest first. Levels beyond it never become
-    complete."""
+    """Return the priorities of the levels to be judged, highest first. Levels beyond the judging
+    depth are left out, because they never become complete."""
     least = campaign.least_priority
     return [priority for priority in priorities if least is None or priority >= least]
 
@@ -154,8 +154,8 @@ class Headline:
 
 
 def campaign_headline(campaign: Campaign, now: CampaignProgress) -> Headline:
-    """Return, for example, “On track: 69% judged, finishing around Wed 2 Dec, two days before the
-    deadline.”"""
+    """Describe the state of a campaign, for example “On track: 69% judged, finishing around Wed 2
+    Dec, two days before the deadline.”"""
     if not now.needed:
         return Headline(_("Nothing to judge."), "info")
     said = {
@@ -220,7 +220,8 @@ def _forecast_headline(campaign: Campaign, now: CampaignProgress, said: dict[str
 
 
 def format_margin(seconds: float) -> str:
-    """Return “two days late” or “five hours before the deadline”. seconds: after the deadline."""
+    """Format a distance from the deadline as “two days late” or “five hours before the deadline”.
+    seconds: positive after the deadline."""
     days = abs(seconds) >= DAY_SECONDS
     size = round(abs(seconds) / DAY_SECONDS) if days else round(abs(seconds) / HOUR_SECONDS)
     if seconds > 0:

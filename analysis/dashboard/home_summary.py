@@ -1,5 +1,5 @@
-"""Statistics of campaigns on Home. Small campaigns are computed in the request. Large ones are
-computed by a job and read from its report."""
+"""Statistics of campaigns for the Home page. Those of small campaigns are computed in the request,
+and those of large ones by a job that stores them."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ MIN_JUDGEMENTS = 500
 
 @dataclass(frozen=True)
 class HomeStatistics:
-    """Statistics of one campaign.
+    """Statistics of one campaign on the Home page.
 
-    needed, counted: judgements. alpha: as from `agreement_metrics.latest_alpha`. like_random:
-    annotators whose labels look random, those with most labels first. n_disputed: complete pairs
-    with an uncertain label (see `DisputedOrder`) and without an adjudicated one. disputed: row ID
-    of the first. at: time of computation. n_pivotal: number of disputed pairs that could change the
-    ranking, None if not computed for all of them.
+    needed, counted: numbers of judgements. alpha: as from `agreement_metrics.latest_alpha`.
+    like_random: annotators whose labels look random, those with most labels first. n_disputed:
+    complete pairs with an uncertain label (see `DisputedOrder`) that have not been adjudicated.
+    disputed: row ID of the first of them. at: time of computation. n_pivotal: number of disputed
+    pairs that could change the ranking, None if not computed for all of them.
     """
 
     needed: int
@@ -68,8 +68,8 @@ class HomeStatistics:
 
 
 def get_home_figures(campaigns: Sequence[Campaign]) -> tuple[dict[int, HomeStatistics], list[Job]]:
-    """Return the statistics by row ID, without campaigns of preferences and those that were never
-    computed, and new jobs to send for the large campaigns."""
+    """Return the statistics of campaigns by row ID, and new jobs to send for the large ones. Left
+    out are campaigns of preferences and campaigns whose statistics were never computed."""
     campaigns = [campaign for campaign in campaigns if not campaign.is_preferences]
     size = _count_judgements(campaigns)
     left, known, large = INLINE_LIMIT, {}, []
@@ -105,7 +105,7 @@ def _compute_inline(campaign: Campaign) -> HomeStatistics:
 
 
 def _last_job_figures(campaigns: Sequence[Campaign]) -> dict[int, HomeStatistics]:
-    """Return the newest statistics computed by jobs, by row ID of the campaign."""
+    """Return the newest statistics that jobs have stored, by row ID of the campaign."""
     if not campaigns:
         return {}
     done = Job.objects.filter(
@@ -129,7 +129,7 @@ def _last_job_figures(campaigns: Sequence[Campaign]) -> dict[int, HomeStatistics
 
 
 def _request_job(campaign: Campaign) -> Job | None:
-    """Create a job unless one is queued or running."""
+    """Create a job that computes the statistics, unless one is queued or running."""
     if Job.objects.filter(
         campaign_id=campaign.pk, kind=STATISTICS_JOB, state__in=Job.ACTIVE
     ).exists():
@@ -146,7 +146,8 @@ def _request_job(campaign: Campaign) -> Job | None:
 
 @jobs.register_job_kind(STATISTICS_JOB, unit="campaigns", figures=True)
 def run_statistics_job(work: ClaimedJob) -> dict[str, Any]:
-    """Compute the report with the fields of HomeStatistics."""
+    """Compute a campaign's statistics for the Home page: a report with the fields of
+    HomeStatistics."""
     campaign = Campaign.objects.select_related("pool").get(pk=work.campaign_id)
     figures = asdict(_compute_statistics(campaign, get_snapshot(campaign)))
     at, alpha_at = figures["at"].isoformat(), figures["alpha"]["at"]

@@ -32,8 +32,7 @@ interrupted judgements."""
 
 
 def summarise_times(name: str, seconds: NDArray[np.float64]) -> BoxSummary:
-    """Return the five-number summary of the known times. Its numbers are None if there are no known
-    times."""
+    """Return the five-number summary of the known times. All five are None if no time is known."""
     known = seconds[~np.isnan(seconds)]
     if not len(known):
         return BoxSummary(name, None, None, None, None, None, 0)
@@ -46,7 +45,7 @@ def summarise_times(name: str, seconds: NDArray[np.float64]) -> BoxSummary:
 
 
 def times_by_grade(rows: JudgementRows, names: list[str]) -> list[BoxSummary]:
-    """Return one summary of counted judgements per grade of the scale."""
+    """Summarise the times of counted judgements for each grade of the scale."""
     return [
         summarise_times(name, rows.active[rows.counts & (rows.grade == grade)])
         for grade, name in enumerate(names)
@@ -54,7 +53,7 @@ def times_by_grade(rows: JudgementRows, names: list[str]) -> list[BoxSummary]:
 
 
 def times_by_half_day(rows: JudgementRows, *, most: int = 14) -> list[BoxSummary]:
-    """Return one summary per half day (UTC) for the last `most` half days with judgements."""
+    """Summarise the times in each of the last `most` half days (UTC) that have judgements."""
     half_day = np.floor(rows.judged_at / 43200)
     shown = np.unique(half_day[rows.counts])[-most:]
     return [
@@ -109,8 +108,8 @@ def compute_time_shares(rows: JudgementRows) -> TimeShares:
 
 
 def describe_times(live: CampaignSnapshot, names: list[str]) -> dict[str, Any]:
-    """Return the data of analysis/_times.html: shares, pictures, n_timed (number of topics with
-    times) and slowest. names: of the grades."""
+    """Return the template context of analysis/_times.html: shares of time, charts, n_timed (number
+    of topics with times) and the slowest topics. names: of the grades."""
     table = live.table(len(names))
     n_timed, slowest = find_slowest_topics(table, N_SLOWEST)
     return {

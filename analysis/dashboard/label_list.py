@@ -1,5 +1,5 @@
-"""The paged list of a campaign's pairs with their judgements and labels, the queue through it, and
-the number of relevant labels per topic."""
+"""The paged list of a campaign's pairs with judgements and labels, the queue for going through them
+one by one, and label counts per topic."""
 
 from __future__ import annotations
 
@@ -49,12 +49,13 @@ PER_PAGE = 12
 
 
 class ListedPair(NamedTuple):
-    """A pair of the campaign. place: its index in the label table, -1 without counted judgements.
+    """One pair in the list of a campaign's pairs. place: its index in the label table, -1 without
+    counted judgements.
 
-    grade: its label, None without one. known: its known grade, or None. n: counted judgements.
-    apart: distance between its highest and lowest grade. disputed: see `find_disputes`. waiting: a
-    judgement is expected. asked: additional judgements requested beyond the campaign's number per
-    pair.
+    grade: its label, None without one. known: its known grade, or None. n: number of counted
+    judgements. apart: distance between its highest and lowest grade. disputed: see `find_disputes`.
+    waiting: whether a judgement is expected. asked: additional judgements requested beyond the
+    campaign's number per pair.
     """
 
     pair: int
@@ -77,8 +78,8 @@ class ListedPair(NamedTuple):
 
 
 class ShownPair(NamedTuple):
-    """A row with the texts of its pair, a description of how its label was decided, and its
-    grades."""
+    """A row of the list with everything that the page shows: texts, grades, and how the label was
+    decided."""
 
     label: ListedPair
     query: str
@@ -89,8 +90,8 @@ class ShownPair(NamedTuple):
 
 
 class TopicLabels(NamedTuple):
-    """Label counts of one topic. labels: all. relevant: relevant at each of two thresholds.
-    undecided: pairs without a label."""
+    """Label counts of one topic. labels: pairs with a label. relevant: pairs with a relevant label.
+    disputed: disputed pairs that are not adjudicated. undecided: pairs without a label."""
 
     topic: str
     labels: int
@@ -101,7 +102,7 @@ class TopicLabels(NamedTuple):
 
 @dataclass(frozen=True)
 class SavedView:
-    """A selection of the list. n: number of its pairs."""
+    """A predefined selection of the list of pairs. n: number of its pairs."""
 
     key: str
     name: str | Promise
@@ -121,8 +122,8 @@ VIEWS: dict[str, tuple[str | Promise, Callable[[ListedPair], bool]]] = {
 
 
 def list_pairs(campaign: Campaign, live: CampaignSnapshot) -> list[ListedPair]:
-    """Return all pairs by topic in natural order, then by document ID. They are computed again only
-    if judgements or adjudicated labels have changed."""
+    """Return all pairs of a campaign by topic in natural order, then by document ID. The list is
+    rebuilt only if judgements or adjudicated labels have changed."""
     over = campaign.is_over or campaign.state == Campaign.State.CLOSED
     depends_on = (
         live.newest,
@@ -143,7 +144,8 @@ def _build_pair_list(campaign: Campaign, live: CampaignSnapshot, made: Labels) -
     pairs, at, size = live.pairs, live.table_pairs, len(live.pairs)
 
     def of_all(values: Any, missing: int) -> list[Any]:
-        """Extend values of the label table's pairs to all pairs."""
+        """Extend a column from the pairs of the label table to all pairs, with `missing` for the
+        others."""
         column = np.full(size, missing, dtype=np.int64)
         column[at] = values
         return column.tolist()
@@ -208,10 +210,11 @@ def _build_pair_list(campaign: Campaign, live: CampaignSnapshot, made: Labels) -
 def select_view(
     campaign: Campaign, live: CampaignSnapshot, asked: str
 ) -> tuple[str, list[SavedView], list[ListedPair]]:
-    """Return the key of the view, all views with their sizes, and the rows of the view.
+    """Return the key of the selected view, all views with their sizes, and the rows of the selected
+    view.
 
-    asked: a key. Otherwise disputed pairs are shown if there are any, and all pairs if not. The
-    view of requested judgements exists only if there are any.
+    asked: the requested key. If it is unknown, disputed pairs are shown, or all pairs if none is
+    disputed. The view of requested judgements exists only if there are any.
     """
     rows = list_pairs(campaign, live)
     stalled = set(find_stalled_pairs(campaign, live)[0])
@@ -236,8 +239,8 @@ def pair_page(
     whole: bool = False,
     effects: Mapping[int, LabelEffect] = MappingProxyType({}),
 ) -> ListPage:
-    """Return these rows with the search, filters and order of the request. whole: put all rows on
-    one page. effects: on the ranking, by row ID."""
+    """Return one page of these rows, with the search, filters and order of the request. whole: put
+    all rows on one page. effects: effect of each pair on the ranking, by row ID."""
     asked, names = request.GET.get("topic", ""), live.pairs.topics
     named = (
         sorted(names, key=natural_sort_key)
@@ -289,7 +292,7 @@ def pair_page(
 def sort_disputes(
     rows: Iterable[ListedPair], effects: Mapping[int, LabelEffect]
 ) -> list[ListedPair]:
-    """Sort disputed pairs as the list does by default: largest effect on the ranking first, or, if
+    """Sort disputed pairs in the list's default order: largest effect on the ranking first, or, if
     effects are unknown, most distant grades first."""
     if not effects:
         return sorted(rows, key=lambda row: row.apart, reverse=True)
@@ -305,8 +308,8 @@ def _effect_sort_key(effect: LabelEffect) -> tuple[bool, int, float]:
 
 
 def _searched_text(campaign: Campaign, live: CampaignSnapshot) -> Callable[[ListedPair], str]:
-    """Return a function that gives the text searched for a row: topic, query, document ID and
-    pseudonyms."""
+    """Return a function that gives the text in which a search looks for a row: topic, query,
+    document ID and pseudonyms."""
     queries = dict(
         Topic.objects.filter(collection=campaign.collection_id).values_list("topic_id", "text")
     )
@@ -322,8 +325,8 @@ def _searched_text(campaign: Campaign, live: CampaignSnapshot) -> Callable[[List
 def get_votes(
     campaign: Campaign, live: CampaignSnapshot, places: Iterable[int] | None
 ) -> dict[int, list[tuple[str, int]]]:
-    """Return the counted grades as (pseudonym, grade) by place in the label table, of all places if
-    None."""
+    """Return the counted grades of pairs as (pseudonym, grade), by the pair's index in the label
+    table. places: indices of the pairs, None for all."""
     table = live.table(campaign.grades.size)
     known = range(table.n_pairs) if places is None else sorted(set(places) - {-1})
     wanted = np.array(known, dtype=table.pair.dtype)
@@ -345,7 +348,8 @@ def add_texts(
     effects: Mapping[int, LabelEffect] = MappingProxyType({}),
 ) -> list[ShownPair]:
     """Add query, title, grades and the effect on the ranking to the rows of one page, in one query.
-    doubtful: pseudonyms of annotators whose judgements look random. effects: by row ID."""
+    doubtful: pseudonyms of annotators whose judgements look random. effects: effect on the ranking,
+    by row ID."""
     fields = ("pk", "entry__topic__text", "entry__document__title")
     texts = {
         pk: (query, title or "")
@@ -372,11 +376,12 @@ def add_texts(
 
 @dataclass(frozen=True)
 class Queue:
-    """The way from one pair to the next in a view of the list.
+    """The position of a pair in a view of the list, and the pairs to go to from there.
 
     place: position of the pair, starting at 1, or None if it is not in the view. before, after: row
-    IDs of its neighbours. following: the next pair without an adjudicated label, after the last one
-    again from the start. n, n_adjudicated: pairs of the view, and those with an adjudicated label.
+    IDs of its neighbours. following: the next pair without an adjudicated label, searched from the
+    start again after the last pair. n, n_adjudicated: number of pairs in the view, and of those
+    with an adjudicated label.
     """
 
     view: str
@@ -389,12 +394,12 @@ class Queue:
 
     @property
     def n_left(self) -> int:
-        """Return the number of pairs without an adjudicated label."""
+        """Return the number of pairs in the view without an adjudicated label."""
         return self.n - self.n_adjudicated
 
     @property
     def skip(self) -> int | None:
-        """Return the pair to continue with if this one is skipped."""
+        """Return the row ID of the pair to go to if the current one is skipped."""
         return self.following or self.after
 
 
@@ -407,8 +412,8 @@ def find_queue(
     effects: Mapping[int, LabelEffect] = MappingProxyType({}),
 ) -> Queue:
     """Return the queue of the view and filters in the request, by default of the disputed pairs.
-    Disputed pairs stay in it after their adjudication, so that places do not change. effects: on
-    the ranking, by row ID."""
+    Adjudicated pairs stay in the queue of disputed pairs, so that positions do not change. effects:
+    effect on the ranking, by row ID."""
     view, _views, rows = select_view(campaign, live, request.GET.get("view", DISPUTED))
     if view == DISPUTED:
         rows = [row for row in list_pairs(campaign, live) if row.disputed]
@@ -431,7 +436,7 @@ def find_queue(
 
 
 def topic_labels_page(request: HttpRequest, campaign: Campaign, live: CampaignSnapshot) -> ListPage:
-    """Return the list of topics with their numbers of labels and relevant labels."""
+    """Return a page of the list of topics with their label counts."""
     numbers: dict[str, list[int]] = {}
     for row in list_pairs(campaign, live):
         of = numbers.setdefault(row.topic, [0, 0, 0, 0])

@@ -1,8 +1,8 @@
-"""Sentences about the levels of a pool, complete for each kind of level so that they can be
+"""Sentences about the levels of a pool, written out for each kind of level so that they can be
 translated.
 
-word: the pool's name for its levels (`Campaign.level_word`): rank, batch, stage or priority. A
-campaign without a pool has the word level.
+word: the pool's name for its levels (`Campaign.level_word`): rank, batch, stage or priority. In a
+campaign without a pool it is level.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 
 def name_levels(word: str) -> str:
-    """Return the translated word."""
+    """Return the translated name of the pool's levels."""
     return {
         "rank": _("rank"),
         "batch": _("batch"),
@@ -21,7 +21,8 @@ def name_levels(word: str) -> str:
 
 
 def describe_complete_levels(word: str, number: int) -> str:
-    """Say down to which level all pairs are complete. number: that level, 0 if none."""
+    """Say down to which level all pairs are complete. number: the last complete level, 0 if none
+    is."""
     complete, incomplete = {
         "rank": (_("Complete to rank %(n)s."), _("The first rank is not complete.")),
         "batch": (_("Complete to batch %(n)s."), _("The first batch is not complete.")),
@@ -32,8 +33,8 @@ def describe_complete_levels(word: str, number: int) -> str:
 
 
 def describe_levels_by_deadline(word: str, number: int) -> str:
-    """Say down to which level all pairs will be complete at the deadline. number: that level, 0 if
-    none."""
+    """Say down to which level all pairs will be complete at the deadline. number: the last complete
+    level, 0 if none will be."""
     complete, incomplete = {
         "rank": (
             _("Complete to rank %(n)s by the deadline."),
@@ -84,7 +85,7 @@ def describe_changed_last_level(word: str, number: int) -> str:
 
 
 def name_stop(word: str, number: int) -> str:
-    """Return the name of the option to stop at this level."""
+    """Return the name of the planning option that stops judging at this level."""
     says = {
         "rank": _("Stop at rank %(n)s"),
         "batch": _("Stop at batch %(n)s"),
@@ -95,7 +96,8 @@ def name_stop(word: str, number: int) -> str:
 
 
 def describe_level_order(word: str, percent_out_of_order: int) -> str:
-    """Say how often a pair is judged before one of a better level, in percent of the judgements."""
+    """Say how often a pair is judged before another of a better level, as a percentage of
+    judgements."""
     in_order, out_of_order = {
         "rank": (
             _("Pairs at better ranks are always judged first."),

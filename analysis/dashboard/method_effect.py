@@ -1,4 +1,4 @@
-"""Effect of other aggregation methods on the labels and on the system ranking."""
+"""Effect of the aggregation method on the labels and on the system ranking."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ def is_running(campaign: Campaign) -> bool:
 def newest_effect(
     campaign: Campaign, live: CampaignSnapshot
 ) -> tuple[dict[str, Any] | None, Job | None]:
-    """Return the newest result and a new job to send if it is out of date.
+    """Return the newest comparison of aggregation methods and, if it is out of date, a new job to
+    send.
 
-    The result is None if there is none. Otherwise it includes `finished_at` and `current`, whether
-    it is based on all judgements.
+    The comparison is None if none was computed. Otherwise it includes `finished_at` and `current`,
+    whether it is based on all judgements.
     """
     mine = Job.objects.filter(campaign_id=campaign.pk, kind=METHOD_EFFECT_JOB)
     newest = mine.filter(state=Job.State.DONE).order_by("-finished_at").first()
@@ -85,8 +86,11 @@ def first_undefined_reason(under: dict[str, NDArray[np.float64]], measures: Sequ
 
 @jobs.register_job_kind(METHOD_EFFECT_JOB, unit="runs", figures=True)
 def compute_method_effect(work: ClaimedJob) -> dict[str, Any]:
-    """Compute the report: judgements, measures, systems, and methods as a list of {name, labels,
-    different, tau}, with one tau per measure."""
+    """Compare the aggregation methods of a campaign.
+
+    The report has judgements, measures, systems, and methods as a list of {name, labels, different,
+    tau}, with one tau per measure.
+    """
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     table = read_counted_table(campaign)
     labels = {name: method(table) for name, method in METHODS.items()}

@@ -67,8 +67,8 @@ PEOPLE_FILTERS = [
 class AnnotatorListRow:
     """One annotator in the list.
 
-    part: judgements assigned to the annotator, None without a target. flags: strongest first. dot:
-    chart of kappa.
+    part: number of judgements assigned to the annotator, None without a target. flags: strongest
+    first. dot: chart of kappa.
     """
 
     person: AnnotatorSummary
@@ -79,7 +79,7 @@ class AnnotatorListRow:
 
     @property
     def random_signs(self) -> list[AnnotatorFlag]:
-        """Return the flags of judgements that look random."""
+        """Return the flags that say that the annotator's judgements look random."""
         return [flag for flag in self.flags if flag.name in RANDOM_LIKE_FLAGS]
 
     @property
@@ -106,20 +106,21 @@ def annotator_list_page(request: HttpRequest, everybody: Sequence[AnnotatorSumma
 
 
 def build_rows(people: Sequence[AnnotatorSummary]) -> list[AnnotatorListRow]:
-    """Build the rows of one page."""
+    """Build the rows for one page of the list of annotators."""
     parts = annotator_quotas([person.membership for person in people])
     return [build_row(person, part) for person, part in zip(people, parts, strict=True)]
 
 
 def matches_filter(person: AnnotatorSummary, which: str) -> bool:
-    """Return whether the annotator matches the filter. which: one of PEOPLE_FILTERS."""
+    """Return whether the annotator belongs to the filtered list. which: one of PEOPLE_FILTERS."""
     if which == GUESTS:
         return person.membership.is_guest
     return bool(person.flags) if which == FLAGGED else person.membership.status == which
 
 
 def searchable_text(person: AnnotatorSummary) -> str:
-    """Return the text that the search covers: pseudonym, name, account, note and flags."""
+    """Return the text of an annotator that the search covers: pseudonym, name, account, note and
+    flags."""
     member = person.membership
     return " ".join(
         [

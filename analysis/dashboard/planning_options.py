@@ -47,10 +47,11 @@ MIN_CHANGE_DAYS = 1 / 24
 class Outlook:
     """The forecast of a campaign under some settings.
 
-    missing: judgements. expected: end in seconds since 1970, None without a forecast. level: every
-    pair down to this rank (batch, stage) is expected to be complete at the deadline, 0 if not even
-    the first level is, None if unknown. interval: 95% prediction interval of the end, as text.
-    is_vague: the interval is too wide for planning. level_word: the pool's name for its levels.
+    missing: number of missing judgements. expected: end in seconds since 1970, None without a
+    forecast. level: last rank (batch, stage) down to which every pair is expected to be complete at
+    the deadline, 0 if not even the first is, None if unknown. interval: 95% prediction interval of
+    the end, as text. is_vague: whether the interval is too wide for planning. level_word: the
+    pool's name for its levels.
     """
 
     missing: int
@@ -95,10 +96,10 @@ class Outlook:
 
 @dataclass(frozen=True)
 class PlanningOption:
-    """A change to a campaign, identified by key and value.
+    """A change that a manager can make to a running campaign, identified by key and value.
 
-    words: the change. means: its consequences for annotators and its cost. after: the resulting
-    outlook.
+    words: description of the change. means: its consequences for annotators and its cost. after:
+    the outlook after the change.
     """
 
     key: str
@@ -110,12 +111,12 @@ class PlanningOption:
 
 @dataclass(frozen=True, eq=False)
 class OutlookInputs:
-    """The data from which all outlooks are computed, read once.
+    """The data from which all outlooks of a campaign are computed, read once.
 
     priorities: priorities of the levels, highest first. The arrays have one element per ordinary
-    pair. level: index of its level. counted: counted judgements. needed: judgements needed, 0
-    beyond the judging depth. whole: judgements needed if the whole pool is judged. fixed: nothing
-    is needed under any setting.
+    pair. level: index of its level. counted: its counted judgements. needed: judgements it needs, 0
+    beyond the judging depth. whole: judgements it needs if the whole pool is judged. fixed: whether
+    the number it needs is the same under any setting.
     """
 
     campaign: Campaign
@@ -135,8 +136,8 @@ class OutlookInputs:
         return self.campaign.deadline.timestamp() if self.campaign.deadline else None
 
     def missing(self, per_pair: int | None = None) -> NDArray[np.int64]:
-        """Return the judgements missing for each ordinary pair, with `per_pair` judgements per pair
-        if given."""
+        """Return the number of missing judgements of each ordinary pair. per_pair: judgements per
+        pair, the campaign's number if None."""
         needed = (
             self.needed
             if per_pair is None
@@ -147,8 +148,8 @@ class OutlookInputs:
         return np.maximum(needed - self.counted, 0)
 
     def missing_to(self, place: int) -> NDArray[np.int64]:
-        """Return the judgements missing for each ordinary pair if judging stops below the level at
-        this index. Deeper pairs that already have a judgement are still completed."""
+        """Return the number of missing judgements of each ordinary pair if judging stops after the
+        level at this index. Deeper pairs that already have a judgement are still completed."""
         return np.where(
             (self.level > place) & (self.counted == 0), 0, np.maximum(self.whole - self.counted, 0)
         )
@@ -162,7 +163,7 @@ class OutlookInputs:
         width: int | None = None,
         place: int | None = None,
     ) -> Outlook:
-        """Compute the outlook.
+        """Compute the outlook if these judgements are missing.
 
         faster: factor on the number of judgements per unit of time. place: index of the last level
         to be judged, the current one by default.
@@ -199,8 +200,8 @@ class OutlookInputs:
 def list_planning_options(
     campaign: Campaign, *, live: CampaignSnapshot | None = None
 ) -> tuple[Outlook, list[PlanningOption], str]:
-    """Return the current outlook, the options, and the reason why there are none (empty if there
-    are some)."""
+    """Return the current outlook, the planning options, and, if there are no options, the reason
+    (otherwise empty)."""
     base = read_outlook_inputs(campaign, live or get_snapshot(campaign))
     now = base.current()
     if campaign.state not in (Campaign.State.OPEN, Campaign.State.PAUSED):
@@ -267,8 +268,8 @@ def filter_helpful_options(now: Outlook, offered: list[PlanningOption]) -> list[
 def get_recommended_option(
     campaign: Campaign, live: CampaignSnapshot
 ) -> tuple[Outlook, PlanningOption] | None:
-    """Return the current outlook and the option that helps most if the campaign is expected to be
-    late. It is computed once for all readers of the same snapshot."""
+    """Return the current outlook, and the option that helps most if the campaign is expected to be
+    late. The result is cached with the snapshot."""
 
     def compute() -> tuple[Outlook, PlanningOption] | None:
         now = read_outlook_inputs(campaign, live).current()
@@ -296,7 +297,8 @@ def get_planning_option(campaign: Campaign, key: str, value: int) -> tuple[Outlo
 
 
 def apply_planning_option(campaign: Campaign, option: PlanningOption, *, actor: User) -> str:
-    """Apply the option and return a sentence that describes the change. Raises CampaignError."""
+    """Apply a planning option and return a sentence that describes the change. Raises
+    CampaignError."""
     if option.key == "invite":
         accounts.create_invitation(campaign=campaign, actor=actor, max_uses=option.value)
         says = ngettext(
@@ -372,7 +374,7 @@ def _invite_options(base: OutlookInputs) -> Iterator[PlanningOption]:
 
 
 def _extended_deadline(campaign: Campaign, days: int) -> datetime:
-    """Extend the deadline, or set it from now on if it has passed."""
+    """Return a deadline this much later, counted from now if the current one has passed."""
     assert campaign.deadline is not None, "only the deadline can be extended"
     return max(campaign.deadline, timezone.now()) + timedelta(days=days)
 
@@ -426,8 +428,8 @@ def _fewer_judgements_options(base: OutlookInputs) -> Iterator[PlanningOption]:
 
 
 def _order_options(base: OutlookInputs) -> Iterator[PlanningOption]:
-    """Yield the orders of the rules page, with the time that annotators stay with one topic under
-    each."""
+    """Yield an option for each judging order of the rules page, with the time that annotators stay
+    on one topic under it."""
     if len(base.priorities) < 2:
         return
     played = {one.width: one for one in preview_bands(base.campaign)}
@@ -457,7 +459,7 @@ def _describe_order(campaign: Campaign, played: WindowPreview, *, is_more_often:
 
 
 def _depth_options(base: OutlookInputs) -> Iterator[PlanningOption]:
-    """Yield one option per level, except the current judging depth."""
+    """Yield an option to stop judging at each level, except at the current judging depth."""
     campaign, missing = base.campaign, base.missing()
     if full_depth_reason(campaign):
         return
@@ -491,10 +493,11 @@ def _level_position(base: OutlookInputs, level: int) -> int:
 
 @dataclass(frozen=True)
 class DepthOption:
-    """A judging depth.
+    """A judging depth that a manager can choose.
 
     complete: outlook for completing all pairs down to `level` with the current rank windows.
-    option: the option that sets this depth, None if it is the current one or not available.
+    option: the planning option that sets this depth, None if it is the current depth or not
+    available.
     """
 
     level: int

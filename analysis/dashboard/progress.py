@@ -1,4 +1,4 @@
-"""Progress of a campaign: by depth and topic, its pace, and stalled pairs."""
+"""Progress of a campaign: by depth and topic, its annotators' pace, and stalled pairs."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class DepthProgress:
 class CampaignProgress:
     """Progress and forecast of a campaign.
 
-    needed: judgements in total. counted: judgements that fill a slot. on_gold: further counted
-    judgements, on gold questions and calibration pairs. complete_depth: every pair down to this
-    rank (batch, stage) is complete. by_deadline: the same at the deadline, by the forecast, None if
-    unknown.
+    needed: number of judgements needed in total. counted: judgements that count towards it.
+    on_gold: further counted judgements, on gold questions and calibration pairs. complete_depth:
+    last rank (batch, stage) down to which every pair is complete. by_deadline: the same at the
+    deadline, by the forecast, None if unknown.
     """
 
     needed: int
@@ -78,11 +78,11 @@ class CampaignProgress:
 
 @dataclass(frozen=True)
 class AnnotatorActivity:
-    """Annotators and their pace.
+    """The number of annotators in a campaign, and their pace.
 
-    n_annotators: who have joined and are not excluded. n_active: who have judged within one working
-    day before now. needed_per_day: judgements per working day that the deadline requires, None
-    without a deadline or if judging has ended.
+    n_annotators: number who have joined and are not excluded. n_active: number who have judged
+    within one working day before now. needed_per_day: judgements per working day that the deadline
+    requires, None without a deadline or if judging has ended.
     """
 
     n_annotators: int
@@ -92,8 +92,8 @@ class AnnotatorActivity:
 
 @dataclass(frozen=True)
 class FastAnnotator:
-    """An annotator with many judgements below the minimum time. n_fast: number of these among all
-    that the annotator submitted."""
+    """An annotator with many judgements below the minimum time. n_fast: number of these judgements,
+    among all that the annotator submitted."""
 
     pseudonym: str
     n_fast: int
@@ -102,10 +102,11 @@ class FastAnnotator:
 
 @dataclass(frozen=True, eq=False)
 class SlotCounts:
-    """Judgement counts of each pair of `live.pairs`.
+    """Numbers of judgements of each pair, in the order of `live.pairs`.
 
-    counted: judgements that fill a slot. filled: counted, at most needed. left: the pair is beyond
-    the judging depth and has no judgements, so it needs none but is not complete either.
+    counted: judgements that count towards the needed number. filled: the same, at most the needed
+    number. left: whether the pair is beyond the judging depth and has no judgements, so that it
+    needs none but is not complete either.
     """
 
     counted: NDArray[np.int64]
@@ -119,7 +120,7 @@ class SlotCounts:
 
 
 def count_slots(campaign: Campaign, live: CampaignSnapshot) -> SlotCounts:
-    """Compute from the judgements the counts that the scheduler stores with each pair."""
+    """Count each pair's judgements from the rows, as the scheduler counts them with each pair."""
     return live.derived("slots", lambda: _compute_slots(campaign, live))
 
 
@@ -143,13 +144,14 @@ def _compute_slots(campaign: Campaign, live: CampaignSnapshot) -> SlotCounts:
 
 
 def fills_slot_mask(live: CampaignSnapshot) -> NDArray[np.bool_]:
-    """Return for each row, in an array of shape (n,), whether it fills a slot: a counted judgement
-    of an ordinary pair, not of a gold question."""
+    """Return for each judgement whether it counts towards the number that its pair needs: a counted
+    judgement of an ordinary pair, not of a gold question. Shape (n,)."""
     return live.rows.counts & live.pairs.normal[live.pair]
 
 
 def make_forecaster(campaign: Campaign, live: CampaignSnapshot, now: datetime) -> Forecaster:
-    """Return the forecaster at time `now`. Its days are in the time zone of the campaign's creator."""
+    """Create the forecaster of a campaign at time `now`. Its days are in the time zone of the
+    campaign's creator."""
     return Forecaster.from_times(
         live.rows.judged_at[fills_slot_mask(live)],
         now=now.timestamp(),
@@ -160,8 +162,8 @@ def make_forecaster(campaign: Campaign, live: CampaignSnapshot, now: datetime) -
 def compute_progress(
     campaign: Campaign, *, live: CampaignSnapshot | None = None
 ) -> CampaignProgress:
-    """Compute the progress. The number of queries depends neither on the annotators nor on the
-    pairs."""
+    """Compute a campaign's progress. The number of queries depends neither on the number of
+    annotators nor on the number of pairs."""
     live = live or get_snapshot(campaign)
     now = timezone.now()
     pairs, its = live.pairs, count_slots(campaign, live)
@@ -206,7 +208,8 @@ def compute_progress(
 def compute_activity(
     campaign: Campaign, live: CampaignSnapshot, now: CampaignProgress
 ) -> AnnotatorActivity:
-    """Compute the activity in one query. Days are in the time zone of the campaign's creator."""
+    """Compute the annotators' activity in one query. Days are in the time zone of the campaign's
+    creator."""
     zone, seconds = get_time_zone(campaign.created_by), now.moment.timestamp()
     lately = live.rows.counts & (live.rows.judged_at > add_working_days(seconds, -1.0, zone))
     needed = None
@@ -258,8 +261,8 @@ def extension_costs(pool: Pool, n_pairs: int) -> list[dict[str, Any]]:
 
 
 def list_fast_annotators(campaign: Campaign, live: CampaignSnapshot) -> list[FastAnnotator]:
-    """Return annotators, without excluded ones, with many judgements below the minimum time, most
-    first."""
+    """Return annotators with many judgements below the minimum time, those with most first.
+    Excluded annotators are left out."""
     rows = live.rows
     size = len(rows.annotators)
     fast = np.bincount(rows.annotator[rows.status == TOO_FAST], minlength=size)
@@ -279,7 +282,8 @@ def list_fast_annotators(campaign: Campaign, live: CampaignSnapshot) -> list[Fas
 def _progress_by_depth(
     campaign: Campaign, live: CampaignSnapshot, its: SlotCounts
 ) -> list[DepthProgress]:
-    """Return the progress by rank, batch or stage, as the pool defines it, highest priority first."""
+    """Return the progress of each level of the pool (rank, batch or stage), highest priority
+    first."""
     normal = live.pairs.normal
     values, level = live.pairs.levels
     counted, complete = its.counted[normal], ((its.counted >= its.needed) & ~its.left)[normal]
@@ -301,9 +305,10 @@ def _progress_by_depth(
 def _forecast_with_capacity(
     campaign: Campaign, forecaster: Forecaster, remaining: int
 ) -> tuple[Forecast, float | None]:
-    """Return the forecast, and how many of the remaining judgements are expected by the deadline.
+    """Return the forecast, and the number of the remaining judgements expected by the deadline.
 
-    The number is None without a deadline or a forecast. If judging has ended, there is neither.
+    The number is None without a deadline or a forecast. If judging has ended, the forecast only
+    contains the reason why there is none.
     """
     if remaining and has_ended(campaign):
         why = (
@@ -360,7 +365,7 @@ def find_stalled_pairs(
 
 
 def _last_judged_times(live: CampaignSnapshot) -> NDArray[np.float64]:
-    """Return the time of each pair's last judgement in seconds since 1970, 0 if it has none."""
+    """Return the time of each pair's last judgement in seconds since 1970, 0 for unjudged pairs."""
     last = np.zeros(len(live.pairs))
     np.maximum.at(last, live.pair, live.rows.judged_at)
     return last
@@ -369,10 +374,11 @@ def _last_judged_times(live: CampaignSnapshot) -> NDArray[np.float64]:
 def progress_heat_map(
     campaign: Campaign, live: CampaignSnapshot, *, most: int = 60
 ) -> tuple[list[str], list[int], list[list[float | None]], int]:
-    """Compute the share of judgements made, by topic and rank (batch, stage).
+    """Compute the share of the needed judgements that have been made, by topic and level (rank,
+    batch or stage).
 
-    Returns topics, ranks, shares (None if there are no pairs) and the number of topics left out.
-    With more than `most` topics, the least complete are shown. Ties are broken by name.
+    Returns topics, levels, shares (None if there are no pairs) and the number of topics left out.
+    With more than `most` topics, the least complete are kept. Ties are broken by name.
     """
     its, normal = count_slots(campaign, live), live.pairs.normal
     priorities, level = live.pairs.levels

@@ -1,5 +1,5 @@
-"""Which disputed pairs could change the ranking of the systems. A job computes it and stores it with
-what it depends on. The page shows it with its age."""
+"""Disputed pairs whose label could change the ranking of the systems. A job computes them, and
+pages show the result with its age."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ MAX_PAIRS = 1000
 
 @dataclass(frozen=True)
 class RankingEffects:
-    """Effects of disputed pairs by row ID. measure: by which the systems are ranked."""
+    """Effects of disputed pairs on the system ranking, by row ID. measure: the measure that ranks
+    the systems."""
 
     measure: str
     effects: dict[int, LabelEffect]
@@ -59,8 +60,8 @@ class _Dispute(NamedTuple):
 def newest_ranking_effects(
     campaign: Campaign, live: CampaignSnapshot
 ) -> tuple[RankingEffects | None, Job | None]:
-    """Return the newest effects, None if there are none, and a new job to send if they are out of
-    date."""
+    """Return the newest effects of disputed pairs, None if there are none, and a new job to send if
+    they are out of date."""
     newest = _find_newest_job(campaign)
     marks = [live.newest, live.audit, _count_adjudications(campaign)]
     marks += runs_marker(campaign.collection)
@@ -93,7 +94,7 @@ def is_running(campaign: Campaign) -> bool:
 
 
 def get_effects(campaign: Campaign) -> dict[int, LabelEffect]:
-    """Return the newest effects by row ID, also if they are out of date."""
+    """Return the newest effects of disputed pairs by row ID, even if they are out of date."""
     newest = _find_newest_job(campaign)
     known = _read_report(newest) if newest is not None else None
     return known.effects if known is not None else {}
@@ -129,8 +130,11 @@ def _read_report(job: Job) -> RankingEffects | None:
 
 @jobs.register_job_kind(RANKING_EFFECT_JOB, unit="runs", figures=True)
 def compute_ranking_effects(work: ClaimedJob) -> dict[str, Any]:
-    """Compute the report: measure, and effects as {row ID: [change, swaps, leader]} of
-    `LabelEffect` for the disputed pairs. It is empty if the systems cannot be ranked."""
+    """Compute how disputed pairs could change the system ranking.
+
+    The report has measure, and effects as {row ID: [change, swaps, leader]} of `LabelEffect` for
+    the disputed pairs. It is empty if the systems cannot be ranked.
+    """
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     if why_unranked(campaign):
         return {}
@@ -172,8 +176,8 @@ def compute_ranking_effects(work: ClaimedJob) -> dict[str, Any]:
 
 
 def _list_disputes(campaign: Campaign, live: CampaignSnapshot) -> list[_Dispute]:
-    """Return the disputed pairs, also adjudicated ones, with the grades from the lowest to the
-    highest given, except their label."""
+    """Return the disputed pairs, including adjudicated ones. Each has all grades from its lowest to
+    its highest vote, except its label."""
     rows = sorted(
         (row for row in list_pairs(campaign, live) if row.disputed), key=lambda row: -row.apart
     )[:MAX_PAIRS]

@@ -59,10 +59,10 @@ class ToDoKind(StrEnum):
 
 @dataclass(frozen=True)
 class ToDoAction:
-    """A link or button of an item.
+    """A link or button of an item in the to-do list.
 
-    address: the page, or the address to which `fields` are posted. about: the annotator or pair
-    concerned, if the item has several.
+    address: the linked page, or the address to which `fields` are posted. about: the annotator or
+    pair concerned, if the item has several.
     """
 
     words: str
@@ -72,7 +72,7 @@ class ToDoAction:
 
     @classmethod
     def to_page(cls, words: str, name: str, campaign: Campaign) -> ToDoAction:
-        """Return a link to a page of the campaign. name: of its URL."""
+        """Create a link to a page of the campaign. name: name of its URL pattern."""
         return cls(words, _campaign_url(name, campaign))
 
     @property
@@ -82,10 +82,11 @@ class ToDoAction:
 
 @dataclass(frozen=True)
 class ToDoItem:
-    """One item of the list.
+    """One item of the to-do list.
 
-    title: a sentence without its full stop. count: number of annotators, judgements or pairs.
-    as_of: when its statistics were computed, None for now. harm: what is affected, if known.
+    title: a sentence without its full stop. count: number of annotators, judgements or pairs
+    concerned. as_of: when the underlying statistics were computed, None if now. harm: what is
+    affected, if known.
     """
 
     kind: ToDoKind
@@ -102,7 +103,7 @@ class ToDoItem:
 
 
 def get_to_do_list(user: User) -> tuple[list[ToDoItem], list[Job]]:
-    """Return the list of all campaigns that the user manages, and new jobs to send."""
+    """Return the to-do list of all campaigns that the user manages, and new jobs to send."""
     campaigns = filter_watched(get_managed_campaigns(user))
     known, asked = get_home_figures(campaigns)
     return build_to_do_list(campaigns, known), asked
@@ -113,9 +114,9 @@ def filter_running(campaigns: Sequence[Campaign]) -> list[Campaign]:
 
 
 def filter_watched(campaigns: Sequence[Campaign]) -> list[Campaign]:
-    """Return running campaigns, then those closed within WATCHED_AFTER_CLOSING without a later
-    release, because decisions about their quality are still open. The demo's example is left out,
-    because it needs no manager."""
+    """Return the campaigns that the to-do list covers: running ones, then those closed within
+    WATCHED_AFTER_CLOSING without a later release, because decisions about their quality are still
+    open. The demo's example is left out, because it needs no manager."""
     campaigns = [campaign for campaign in campaigns if not is_example(campaign)]
     since = timezone.now() - WATCHED_AFTER_CLOSING
     closed = [
@@ -194,8 +195,8 @@ def _counts_by_campaign(rows: object) -> dict[int, int]:
 
 
 def _annotator_states(known: Mapping[int, HomeStatistics]) -> dict[tuple[int, str], str]:
-    """Return the current states of all annotators in the statistics by (campaign, pseudonym). The
-    statistics may be older than a pause or an exclusion."""
+    """Return the current states of all annotators who occur in the statistics, by (campaign,
+    pseudonym). The statistics may be older than a pause or an exclusion."""
     names = {one.pseudonym for figures in known.values() for one in figures.too_fast}
     names |= {one.pseudonym for figures in known.values() for one in figures.like_random}
     if not names:
@@ -276,7 +277,7 @@ def _people_items(
 
 
 def _rule_pause_items(campaign: Campaign, paused: list[tuple[str, int]]) -> list[ToDoItem]:
-    """Build the items of annotators paused by the time rule. paused: (pseudonym, number of
+    """Build the items for annotators whom the time rule has paused. paused: (pseudonym, number of
     too-fast judgements that caused the pause)."""
     if not paused:
         return []
@@ -366,20 +367,22 @@ def _completion_items(campaign: Campaign, figures: HomeStatistics) -> list[ToDoI
 
 
 def is_random_like_open(status: str | None) -> bool:
-    """Return whether an annotator whose labels look random still needs a decision. status: of the
-    membership, None if there is none."""
+    """Return whether managers still have to decide about an annotator whose labels look random.
+    status: status of the membership, None if there is none."""
     return status != Membership.Status.EXCLUDED
 
 
 def is_too_fast_open(status: str | None) -> bool:
-    """Return whether an annotator with many too-fast judgements still needs a decision."""
+    """Return whether managers still have to decide about an annotator with many too-fast
+    judgements."""
     return status == Membership.Status.ACTIVE
 
 
 def _random_like_items(
     campaign: Campaign, figures: HomeStatistics, statuses: Mapping[tuple[int, str], str]
 ) -> list[ToDoItem]:
-    """Build one item per annotator whose labels look random, whether they still judge or not."""
+    """Build one item per annotator whose labels look random, even if the annotator no longer
+    judges."""
     items = []
     suspects = [
         one

@@ -32,7 +32,8 @@ def request_due_mails() -> list[Job]:
 
 @jobs.register_job_kind(TO_DO_MAIL_JOB, unit="people", figures=True, resumes=True)
 def send_to_do_mails(work: ClaimedJob) -> dict[str, Any]:
-    """Send the emails, and return how many users got one and how many had an empty list."""
+    """Send the to-do lists by email. Returns how many users got an email and how many had an empty
+    list."""
     now, n_something, n_nothing = timezone.now(), 0, 0
     for profile in messages.get_due_to_do_mails(now):
         if not messages.claim_to_do_mail(profile, now):
@@ -54,8 +55,8 @@ def mail_subject(items: list[ToDoItem]) -> str:
 
 
 def mail_body(profile: Profile, items: list[ToDoItem]) -> str:
-    """Return the text of the email: one line per item, grouped by campaign, with the address of the
-    first page that helps."""
+    """Return the text of the email: one line per item, grouped by campaign, each with a link to the
+    most relevant page."""
     home = profile.to_do_address.rstrip("/")
     lines = [f"Hello {profile.user.get_username()},", ""]
     for campaign in sorted({item.campaign.name for item in items}):

@@ -1,4 +1,4 @@
-"""Check running campaigns for events of webhooks that have no moment of their own: a deadline at
+"""Checks of running campaigns for webhook events that no single action triggers: a deadline at
 risk, a completed depth, all pairs judged, and flagged annotators. The conditions are those of the
 to-do list."""
 
@@ -47,7 +47,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class FoundEvent:
-    """An event to send once per webhook. The fields are the arguments of `queue_event`."""
+    """An event to send at most once per webhook. The fields are the arguments of `queue_event`."""
 
     event: WebhookEvent
     key: str
@@ -57,7 +57,8 @@ class FoundEvent:
 
 
 def get_due_campaigns(now: datetime) -> QuerySet[Campaign]:
-    """Return running campaigns of grades with a webhook that was not checked lately."""
+    """Return the running campaigns of graded judgements that have a webhook and are due for a
+    check."""
     unchecked = Q(webhooks__checked_at=None) | Q(webhooks__checked_at__lte=now - CHECK_EVERY)
     return (
         Campaign.objects.filter(
@@ -81,7 +82,7 @@ def request_due_checks() -> list[Job]:
 
 @jobs.register_job_kind(CHECKS_JOB, unit="campaigns", figures=True, resumes=True)
 def check_campaigns(work: ClaimedJob) -> dict[str, Any]:
-    """Add messages for the events found, and return the number of campaigns checked."""
+    """Queue webhook messages for new events, and return the number of campaigns checked."""
     now = timezone.now()
     campaigns = list(get_due_campaigns(now).select_related("pool", "created_by"))
     for n_checked, campaign in enumerate(campaigns, start=1):
@@ -101,7 +102,7 @@ def check_campaigns(work: ClaimedJob) -> dict[str, Any]:
 
 
 def find_events(campaign: Campaign) -> list[FoundEvent]:
-    """Return the events that apply to a campaign now."""
+    """Return the webhook events that apply to a campaign now."""
     live = get_snapshot(campaign)
     now = compute_progress(campaign, live=live)
     return [*_find_progress_events(campaign, now), *_find_flagged_annotators(campaign, live)]

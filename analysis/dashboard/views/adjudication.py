@@ -33,7 +33,7 @@ SAVED_LABEL_KEY = "saved_label"
 
 @dataclass(frozen=True)
 class Opinion:
-    """One annotator's judgement with evidence of its reliability.
+    """One annotator's judgement of the pair, with evidence of the annotator's reliability.
 
     passages: marked texts. annotator: None for LLM judges and former members. doubt: flag of an
     annotator whose judgements look random.
@@ -49,11 +49,11 @@ class Opinion:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
-    """Show one pair as annotators read it, next to their judgements.
+    """Show one pair as annotators read it, next to their judgements, for adjudication.
 
     A POST adjudicates the pair and continues with the next one, or withdraws the adjudicated label.
-    The parameters are those of the list of pairs and select the queue, by default the disputed
-    pairs. Without a next pair, it returns to the list.
+    The query parameters are those of the list of pairs. They select the queue, by default the
+    disputed pairs. After the last pair, the user returns to the list.
     """
     campaign = get_managed_campaign(request, slug)
     pair = get_object_or_404(
@@ -160,7 +160,7 @@ def get_opinions(campaign: Campaign, live: CampaignSnapshot, pair: Pair) -> list
 
 @dataclass(frozen=True)
 class SavedLabel:
-    """The state of a pair before its adjudication, which Undo restores."""
+    """The state of a pair before its adjudication, kept for Undo."""
 
     pair: int
     grade: int | None
@@ -175,8 +175,8 @@ class SavedLabel:
 
 
 def pop_saved_label(request: SignedInRequest, campaign: Campaign) -> dict[str, Any] | None:
-    """Return the pair that the manager has just adjudicated with the values that Undo restores. It
-    is reported once."""
+    """Return the pair that the manager has just adjudicated, with its previous state for Undo. It
+    is returned only once."""
     kept = request.session.get(SAVED_LABEL_KEY)
     if not kept or kept["campaign"] != campaign.pk or request.headers.get("HX-Request"):
         return None

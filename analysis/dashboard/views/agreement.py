@@ -40,7 +40,7 @@ from pooling.tasks import send
 @login_required
 @require_safe
 def page(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Show agreement and judging times. Fast statistics are computed in the request. Alpha and its
+    """Show agreement and judging times. Fast statistics are computed in the request. Alpha with its
     confidence interval, chance-level agreement and statistics by group come from a job and are
     shown with their age."""
     campaign = get_managed_campaign(request, slug)
@@ -83,8 +83,8 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
 def agreement_charts(
     campaign: Campaign, live: CampaignSnapshot, heavy: dict[str, Any] | None
 ) -> dict[str, Any]:
-    """Return the data of analysis/_verdict.html, _coefficients.html and the charts of agreement.
-    heavy: the newest statistics of a job."""
+    """Return the template context of analysis/_verdict.html, _coefficients.html and the charts of
+    agreement. heavy: the newest statistics computed by a job."""
     names = campaign.grades.names
     table = live.table(len(names))
     confusion = (
@@ -206,7 +206,7 @@ def group_chart(heavy: dict[str, Any] | None, key: str, title: str, what: str) -
 @login_required
 @require_POST
 def refresh(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Compute the statistics of the job again now."""
+    """Request a new computation of the agreement statistics."""
     campaign = get_managed_campaign(request, slug)
     live = get_snapshot(campaign)
     job = agreement_metrics.request_agreement_job(

@@ -115,13 +115,13 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def read_grade(request: HttpRequest) -> int | None:
-    """Return the grade in the form, or None."""
+    """Return the grade entered in the form, or None."""
     grade = request.POST.get("grade", "")
     return int(grade) if grade.isascii() and grade.isdigit() and len(grade) <= 3 else None
 
 
 def _update_chosen_pairs(request: SignedInRequest, campaign: Campaign) -> None:
-    """Remove the selected control pairs, or change their grade."""
+    """Remove the selected control pairs, or change their known grade."""
     if request.POST.get("all"):  # on all pages of the list as it is filtered
         ids = list(known_pairs_page(request, campaign).fitting.values_list("pk", flat=True))
     else:
@@ -149,7 +149,7 @@ def _update_chosen_pairs(request: SignedInRequest, campaign: Campaign) -> None:
 
 
 def known_pairs_page(request: HttpRequest, campaign: Campaign) -> ListPage:
-    """List the control pairs."""
+    """Show the list of control pairs."""
     kinds = [(value.value, name) for value, name, _ in TYPE_CHOICES if value != Pair.Kind.NORMAL]
     shown = ListPage(
         request,
@@ -226,8 +226,8 @@ def results_page(
 
 
 def list_known_pairs(campaign: Campaign) -> QuerySet[Pair]:
-    """Return the control pairs with the numbers of annotators who judged them, were correct by the
-    campaign's rule, and gave the exact grade."""
+    """Return the control pairs, each with the number of annotators who judged it, who were correct
+    by the campaign's rule, and who gave the exact grade."""
     judged = Q(judgements__current=True) & ~Q(judgements__status=Judgement.Status.TOO_FAST)
     ids = list(get_kept_pairs(campaign).exclude(kind=Pair.Kind.NORMAL).values_list("pk", flat=True))
     pairs = Pair.objects.filter(pk__in=ids).select_related("entry__topic", "entry__document")
@@ -242,8 +242,8 @@ def list_known_pairs(campaign: Campaign) -> QuerySet[Pair]:
 
 
 def propose_gold_pairs(campaign: Campaign) -> list[Pair]:
-    """Return ordinary pairs on which at least three annotators agree, a few per grade. These are
-    the safest gold questions."""
+    """Propose gold questions: ordinary pairs on which at least three annotators agree, a few per
+    grade."""
     live = get_snapshot(campaign)
     table = live.table(campaign.grades.size)
     labels = majority(table, min_judgements=min(3, campaign.judgements_per_pair))

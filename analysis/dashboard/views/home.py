@@ -70,11 +70,10 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def read_start(managed: list[Campaign]) -> dict[str, Any] | None:
-    """Return the demo's campaigns for the first start, or None if the user manages another
-    campaign.
+    """Return what the Home page of a new demo shows, or None if the user manages other campaigns.
 
-    example, to_judge: the finished campaign and the one to try judging, None if it is not open.
-    n_annotators: number of annotators of the example. job: the one that fills the example, None if
+    example: the finished campaign. to_judge: the campaign to try judging, None if it is not open.
+    n_annotators: number of annotators of the example. job: the job that fills the example, None if
     it has ended.
     """
     by_slug = {one.slug: one for one in managed}
@@ -90,7 +89,7 @@ def read_start(managed: list[Campaign]) -> dict[str, Any] | None:
 
 
 def describe_forecast(campaign: Campaign, figures: HomeStatistics | None) -> dict[str, str]:
-    """Return the forecast as one line of a campaign card, and whether it is good or bad news."""
+    """Describe the forecast in one line for a campaign's card, with its level: good or bad news."""
     if figures is None or not figures.missing or campaign.is_over:
         return {}
     expected = figures.forecast.expected

@@ -62,8 +62,8 @@ DECISION_CHOICES = [
 @login_required
 @require_safe
 def page(request: SignedInRequest, slug: str) -> HttpResponse:
-    """List the campaign's pairs in views, with the number of labels per topic, charts of the labels
-    and the effect of the aggregation method below."""
+    """Show the campaign's pairs in views, label counts per topic, charts of the labels, and the
+    effect of the aggregation method."""
     campaign = get_managed_campaign(request, slug)
     live = get_snapshot(campaign)
     effect, job = method_effect.newest_effect(campaign, live)
@@ -118,7 +118,8 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
 def _first_in_queue(
     rows: list[ListedPair], effects: Mapping[int, LabelEffect]
 ) -> ListedPair | None:
-    """Return the first of these pairs in the default order of disputed pairs."""
+    """Return the pair that comes first in the default order of disputed pairs, None if there is
+    none."""
     in_order = label_list.sort_disputes(rows, effects)
     return in_order[0] if in_order else None
 
@@ -135,8 +136,8 @@ def find_doubtful_annotators(campaign: Campaign, live: CampaignSnapshot) -> list
 def count_pairs_of(
     campaign: Campaign, live: CampaignSnapshot, rows: list[ListedPair], names: list[str]
 ) -> list[tuple[str, int]]:
-    """Return (pseudonym, number of these pairs that the annotator has judged), most pairs first,
-    without annotators of none."""
+    """Count how many of these pairs each of the named annotators has judged, as (pseudonym, count),
+    highest count first. Annotators without any are left out."""
     if not names:
         return []
     votes = label_list.get_votes(campaign, live, (row.place for row in rows))
@@ -145,7 +146,8 @@ def count_pairs_of(
 
 
 def label_charts(campaign: Campaign, live: CampaignSnapshot) -> dict[str, Any]:
-    """Return the number of labels, how each was decided, and the statistics of the campaign."""
+    """Return the template context of a campaign's labels: their numbers, charts of how they were
+    decided, and the campaign's statistics."""
     names = campaign.grades.names
     pool = live.derived("table 1", lambda: get_campaign_statistics(campaign, live))
     made = cached_labels(campaign, live)
@@ -211,7 +213,7 @@ def decisions_chart(cross: dict[int, dict[str, int]], names: list[str], caption:
 
 @dataclass(frozen=True)
 class StatisticsRow:
-    """One statistic. value: None if undefined, with the reason in `text`."""
+    """One statistic of a campaign. value: None if undefined, with the reason in `text`."""
 
     name: str
     text: str
@@ -225,7 +227,7 @@ def statistics_rows(
     statistics: CampaignStatistics, names: list[str], n_topics: int
 ) -> list[StatisticsRow]:
     """Return the rows of TripJudge's Table 1 as text, with the reason for undefined values.
-    n_topics: accepted topics that have pairs."""
+    n_topics: number of accepted topics that have pairs."""
 
     def row(name: str, value: int | float | None, digits: int = 2) -> StatisticsRow:
         if value is None:

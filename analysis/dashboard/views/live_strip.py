@@ -1,4 +1,4 @@
-"""Strip of live statistics, which the overview requests every few seconds."""
+"""The strip of live statistics, which the overview page polls every few seconds."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from pooling.platform.page_files import render_page
 @login_required
 @require_safe
 def live_figures(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the strip, or 304 if the browser has it already. It changes with its statistics, the
-    minute and the reader's time zone."""
+    """Return the strip of live statistics, or 304 if the browser already has it. It changes with
+    its statistics, the minute and the reader's time zone."""
     campaign = get_managed_campaign(request, slug)
     figures = strip_figures(campaign)
     parts = (
@@ -78,7 +78,8 @@ class Strip:
 
 
 def strip_figures(campaign: Campaign) -> Strip:
-    """Compute the strip once for all readers, and again when the judgements are read again."""
+    """Compute the strip of live statistics once for all readers, until judgements are read
+    again."""
     live = get_snapshot(campaign)
     return live.derived(
         "strip", lambda: _compute_strip(campaign, live), depends_on=(live.rows, live.read_at)
@@ -99,5 +100,5 @@ def _compute_strip(campaign: Campaign, live: CampaignSnapshot) -> Strip:
 
 
 def _minute(seconds: float | None) -> float | None:
-    """Round to the minute that pages display, because a smaller difference is not a visible change."""
+    """Round a time to the minute, because pages do not show smaller differences."""
     return None if seconds is None else seconds - seconds % MINUTE

@@ -1,4 +1,4 @@
-"""Overview of a campaign."""
+"""The overview page of a campaign."""
 
 from __future__ import annotations
 

@@ -54,8 +54,8 @@ MAX_DISAGREEMENTS = 8
 @login_required
 @require_safe
 def index(request: SignedInRequest, slug: str) -> HttpResponse:
-    """List the annotators, those who need review first. With `annotator`, one is shown in a panel
-    next to the list."""
+    """Show the list of annotators, those who need review first. With `annotator`, a panel next to
+    the list shows that annotator."""
     campaign = get_managed_campaign(request, slug)
     if campaign.is_preferences:
         return _render_without_grades(request, campaign)
@@ -142,9 +142,9 @@ def describe_person(
 ) -> dict[str, Any]:
     """Return the template context for analysis/_person_summary.html.
 
-    at_stake: labels that would be missing or different without the annotator. alphas: ordinal alpha
-    of all judgements, with and without the annotator; None if either is undefined. disagreements:
-    the largest MAX_DISAGREEMENTS.
+    at_stake: number of labels that would be missing or different without the annotator. alphas:
+    ordinal alpha of all judgements, with and without the annotator; None if either is undefined.
+    disagreements: the largest MAX_DISAGREEMENTS.
     """
     name = person.membership.pseudonym
     table = live.table(campaign.grades.size)
@@ -258,8 +258,8 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
 
 
 def shares_chart(person: AnnotatorSummary, names: list[str]) -> Picture:
-    """Return a chart of the annotator's shares of grades next to those of all others, who judged
-    partly different pairs."""
+    """Draw the annotator's shares of grades next to those of all others, who judged partly
+    different pairs."""
     rows = [
         (person.membership.pseudonym, person.n_kept, person.shares),
         ("the others", person.n_of_others, person.shares_of_others),

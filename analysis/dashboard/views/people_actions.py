@@ -1,4 +1,4 @@
-"""Actions of managers on one or several annotators."""
+"""Actions that managers apply to one or several annotators."""
 
 from __future__ import annotations
 
@@ -127,8 +127,8 @@ def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> Htt
 @login_required
 @require_POST
 def act_on_chosen(request: SignedInRequest, slug: str) -> HttpResponse:
-    """Apply an action to all selected annotators. Annotators to which it does not apply are named with
-    the reason."""
+    """Apply an action to all selected annotators. A message names those to whom it does not apply,
+    with the reason."""
     campaign = get_managed_campaign(request, slug)
     chosen = list(
         campaign_annotators(campaign)
@@ -186,8 +186,8 @@ def format_member_names(members: list[Membership]) -> str:
 
 
 def return_url(request: SignedInRequest, slug: str, default: str) -> str:
-    """Return the address of the list with its order, page and panel, from which the request came,
-    or else `default`."""
+    """Return the address of the list from which the request came, with its order, page and panel.
+    Without it, return `default`."""
     people = reverse("campaign-people", args=[slug])
     asked = request.POST.get("back", "")
     fits = asked.startswith(people) and url_has_allowed_host_and_scheme(asked, allowed_hosts=None)

@@ -1,5 +1,4 @@
-"""Parts of the overview: figures, charts and tables. Planning page, and requests for stopping
-advice."""
+"""Charts and tables of the overview, the planning page, and requests for stopping advice."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ CHART_WIDTH = 720.0
 def state_context(
     campaign: Campaign, now: selectors.CampaignProgress, activity: selectors.AnnotatorActivity
 ) -> dict[str, Any]:
-    """Return the context of analysis/_live.html, except for agreement."""
+    """Return the template context of analysis/_live.html, without agreement."""
     return {
         "campaign": campaign,
         "headline": campaign_headline(campaign, now),
@@ -67,7 +66,8 @@ def state_context(
 def progress_charts(
     campaign: Campaign, live: CampaignSnapshot, now: selectors.CampaignProgress
 ) -> dict[str, Any]:
-    """Return the charts of the overview and of analysis/_progress_details.html."""
+    """Return the template context of the charts on the overview and in
+    analysis/_progress_details.html."""
     topics, ranks, shares, left_out = selectors.progress_heat_map(campaign, live)
     level = campaign.level_word
     heat = matrix_chart(
@@ -95,10 +95,10 @@ def progress_charts(
 
 
 def forecast_verdict(campaign: Campaign, now: selectors.CampaignProgress) -> dict[str, Any]:
-    """Return the forecast as text, and whether it is good or bad news.
+    """Describe the forecast in words, and whether it is good or bad news.
 
     when: the expected end. notes: its prediction interval and the deadline, or the reason why there
-    is no forecast. ended: judging has ended.
+    is no forecast. ended: whether judging has ended.
     """
     ahead, missing = now.forecast, now.needed - now.counted
     due = [] if campaign.deadline is None else [_format_deadline(campaign)]
@@ -142,7 +142,7 @@ def _end_verdict(campaign: Campaign, missing: int) -> dict[str, Any]:
 
 
 def describe_depth(campaign: Campaign, now: selectors.CampaignProgress) -> str:
-    """Return down to which rank (batch, stage) all pairs are complete."""
+    """Say down to which rank (batch, stage) all pairs are complete."""
     return level_sentences.describe_complete_levels(campaign.level_word, now.complete_depth)
 
 
@@ -164,8 +164,8 @@ def pace_chart(live: CampaignSnapshot) -> Picture:
 def burn_up_chart(
     campaign: Campaign, live: CampaignSnapshot, now: selectors.CampaignProgress
 ) -> Picture:
-    """Return a chart of judgements over time, and of the forecast with its prediction interval up
-    to the number needed."""
+    """Draw the judgements made over time, and the forecast with its prediction interval up to the
+    number needed."""
     made = np.sort(live.rows.judged_at[selectors.fills_slot_mask(live)])
     ended = has_ended(campaign)
     caption = _("Judgements made") if ended else _("Progress and forecast")
@@ -216,8 +216,9 @@ def _forecast_line(
     *,
     until: float,
 ) -> Line:
-    """Return straight lines from now to the number needed, where they stay until `until`. The
-    interval lies between the early and the late end. until: at least `expected`."""
+    """Return the forecast as a line that rises from now to the number needed and stays there until
+    `until`. Its interval is bounded by lines to the early and the late end. until: at least
+    `expected`."""
     here, left = now.moment.timestamp(), now.needed - now.counted
     at = np.unique([*np.linspace(here, until, 20), expected])
 
@@ -232,7 +233,7 @@ def _forecast_line(
 
 
 def _day_ticks(first: float, last: float) -> list[float]:
-    """Return at most eight midnights (UTC) as axis ticks."""
+    """Return axis ticks at midnight (UTC), at most eight."""
     day = 2 * HALF_DAY_SECONDS
     start, end = int(first // day), int(last // day) + 1
     step = max(1, -(-(end - start) // 8))
@@ -240,7 +241,7 @@ def _day_ticks(first: float, last: float) -> list[float]:
 
 
 def depth_chart(now: selectors.CampaignProgress, word: str) -> Picture:
-    """Return a chart of completion by level. word: the pool's name for its levels."""
+    """Draw the completion of each level. word: the pool's name for its levels."""
     labels = [f"{word} {level.rank}" for level in now.depths]
     values = [100 * level.share for level in now.depths]
     picture = bar_chart(
@@ -263,7 +264,7 @@ def describe_last_level(campaign: Campaign) -> str:
 
 
 def list_stalled_pairs(campaign: Campaign, live: CampaignSnapshot) -> list[Pair]:
-    """Return the pairs that have been stalled longest, with the time of the last judgement in
+    """Return the pairs that have been stalled longest, each with the time of its last judgement as
     `last`."""
     ids, moments = selectors.find_stalled_pairs(campaign, live)
     last = dict(zip(ids[:MAX_ROWS], moments, strict=False))
@@ -287,8 +288,8 @@ def list_live_leases(campaign: Campaign) -> list[Any]:
 
 
 def describe_claim_reason(why: dict[str, Any]) -> str:
-    """Describe in sentences why an annotator was assigned a pair: the scheduler's rule and its
-    stored details."""
+    """Describe in sentences why a pair was assigned to an annotator, from the scheduler's rule and
+    its stored details."""
     if not why:
         return _("Not recorded.")
     rule = str(why.get("rule") or "")
@@ -324,7 +325,7 @@ def describe_claim_reason(why: dict[str, Any]) -> str:
 @login_required
 @require_POST
 def request_stopping_check(request: HttpRequest, slug: str) -> HttpResponse:
-    """Request the stopping check, from the page of results."""
+    """Request a check whether judging can stop. The button is on the Results page."""
     campaign = get_managed_campaign(request, slug)
     try:
         send(interim_checks.request_interim_check(campaign, user=request.user))
@@ -336,8 +337,8 @@ def request_stopping_check(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def planning_page(request: SignedInRequest, slug: str) -> HttpResponse:
-    """List planning options. A POST of key and value previews an option, and with `confirm` applies
-    it."""
+    """Show the planning options. A POST of key and value previews an option, and with `confirm`
+    applies it."""
     campaign = get_managed_campaign(request, slug)
     if campaign.state == Campaign.State.DRAFT:
         return redirect("campaign-settings", slug)

@@ -80,8 +80,8 @@ def audit(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _format_detail(value: object) -> str:
-    """Format a detail for reading: grades with number and name, booleans as yes or no, times in the
-    reader's time zone, changes as before and after."""
+    """Format a detail of the audit log for reading: grades with number and name, booleans as yes or
+    no, times in the reader's time zone, changes as before and after."""
     if isinstance(value, dict):
         if {"value", "name"} <= set(value):
             return f"{value['value']} {value['name']}"
@@ -99,7 +99,7 @@ def _format_detail(value: object) -> str:
 
 
 def _format_change(change: object) -> str:
-    """Format a pair of values as before and after."""
+    """Format a changed value as before and after."""
     if isinstance(change, list) and len(change) == 2:
         before, after = (
             _format_detail(side)[:200] if side not in ("", None) else "empty" for side in change
