@@ -11,7 +11,8 @@ from annotation.models import Campaign
 
 
 def prepare_file_deletion(campaign: Campaign) -> Callable[[], None]:
-    """Look up the file names now, and return a function that deletes the files."""
+    """Look up the names of a campaign's files now, and return a function that deletes them
+    later."""
     names = list_report_files(Report.objects.filter(campaign=campaign))
     names += Release.objects.filter(recipe__campaign=campaign).values_list("file", flat=True)
     return lambda: delete_files(names)

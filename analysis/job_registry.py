@@ -1,4 +1,4 @@
-"""Imports of all services that register a kind of job."""
+"""Imports of all services that register a kind of background job."""
 
 # ruff: noqa: F401
 

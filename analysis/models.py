@@ -60,7 +60,8 @@ class Report(models.Model):
 
 
 class ReportChunk(models.Model):
-    """An independent part of a report's computation, so that several workers can share it."""
+    """An independent part of a report's computation, stored so that several workers can share the
+    work."""
 
     report = models.ForeignKey(Report, on_delete=models.CASCADE, related_name="chunks")
     number = models.PositiveIntegerField()

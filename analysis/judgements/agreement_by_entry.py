@@ -1,7 +1,7 @@
 """Agreement on a prioritised pool, separately for randomly sampled and for prioritised pairs.
 
-Prioritised pairs are mostly relevant, and annotators calibrate on what they see. Agreement on them
-therefore does not describe the pool. The audit pairs are a random sample of the pairs that were
+Most prioritised pairs are relevant, and annotators adjust to what they see, so agreement on these
+pairs does not describe the whole pool. The audit pairs are a random sample of the pairs that were
 waiting.
 """
 
@@ -25,7 +25,8 @@ ENTRY_NAMES = {
 
 
 def compute_agreement_by_entry(campaign: Campaign, table: LabelTable) -> list[dict[str, Any]]:
-    """Compute ordinal alpha of both groups, empty for other pools.
+    """Compute ordinal alpha of randomly sampled and of prioritised pairs. Empty unless the pool is
+    prioritised.
 
     Each row has name, entered, alpha, low, high (None if undefined), pairs (judged at least twice)
     and reason.
@@ -78,7 +79,8 @@ def _alpha_row(kind: SelectionMethod, subset: SubsetAlpha | None) -> dict[str, A
 
 
 def describe_agreement_by_entry(rows: list[dict[str, Any]]) -> str:
-    """Return the rows as one line, or an empty string if there are none."""
+    """Format the rows of `compute_agreement_by_entry` as one line, or an empty string if there are
+    none."""
 
     def said(row: dict[str, Any]) -> str:
         if row["alpha"] is None:

@@ -55,7 +55,8 @@ def compute_agreement_by_question(campaign: Campaign) -> list[dict[str, Any]]:
 def _align_labels(
     grades: dict[tuple[str, str], int], labels: dict[tuple[str, str], int]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the labels of the pairs that have both, as two arrays of shape (n,)."""
+    """Return two aligned arrays, shape (n,), with the labels of the pairs that are labelled on both
+    questions."""
     pairs = sorted(grades.keys() & labels.keys())
     return (
         np.array([grades[pair] for pair in pairs], dtype=np.int32),

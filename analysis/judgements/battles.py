@@ -1,4 +1,5 @@
-"""The preferences of a campaign: as battles between systems, for agreement, and as a file."""
+"""Preferences of a campaign: as battles between systems, for agreement statistics, and as a
+file."""
 
 from __future__ import annotations
 
@@ -23,9 +24,9 @@ COLUMNS = [
 
 
 class JudgedBattle(NamedTuple):
-    """A counted judgement. pair: row ID. a, b: documents. systems: the (system of a, system of b)
-    that it compares. answer: LEFT if a is better. left: side shown on the left, "a" or "b". words:
-    lengths of a and b, None if unknown."""
+    """A counted preference judgement. pair: row ID. a, b: documents. systems: (system of a, system
+    of b) for each comparison that it decides. answer: LEFT if a is better. left: the document shown
+    on the left, "a" or "b". words: lengths of a and b, None if unknown."""
 
     pair: int
     topic: str
@@ -39,7 +40,7 @@ class JudgedBattle(NamedTuple):
 
 
 def list_judged_battles(campaign: Campaign) -> list[JudgedBattle]:
-    """Return the counted judgements of kept topics, by ID, in one query."""
+    """Return the counted preference judgements on accepted topics, by ID, in one query."""
     rows = Judgement.objects.filter(
         pair__campaign=campaign,
         pair__removed=False,
@@ -60,7 +61,8 @@ def list_judged_battles(campaign: Campaign) -> list[JudgedBattle]:
 
 
 def make_system_battles(judged: Iterable[JudgedBattle]) -> BattleColumns:
-    """Return one battle per judgement and pair of systems. Raises FormatError without any."""
+    """Convert preference judgements to battles: one per judgement and pair of systems. Raises
+    FormatError if there are none."""
     return make_battles(
         Battle(
             line,
@@ -78,8 +80,8 @@ def make_system_battles(judged: Iterable[JudgedBattle]) -> BattleColumns:
 
 
 def iterate_battle_lines(judged: Iterable[JudgedBattle]) -> Iterator[str]:
-    """Yield the lines of a file that `assay compare preferences` reads. Without known systems, a
-    battle is between its documents."""
+    """Yield the lines of a battle file for `assay compare preferences`. If the systems are unknown,
+    the battles are between documents."""
     yield "\t".join(COLUMNS) + "\n"
     for one in judged:
         for a, b in one.systems or [[one.a, one.b]]:
@@ -89,7 +91,8 @@ def iterate_battle_lines(judged: Iterable[JudgedBattle]) -> Iterator[str]:
 
 
 def count_answers(judged: Sequence[JudgedBattle]) -> tuple[np.ndarray, np.ndarray]:
-    """Return (counts of the answers, int64 (n_pairs, 4), index of each pair's topic)."""
+    """Count the answers to each pair of documents. Returns (counts, int64 (n_pairs, 4); index of
+    each pair's topic)."""
     pairs = {pair: i for i, pair in enumerate(dict.fromkeys(one.pair for one in judged))}
     topics = {topic: i for i, topic in enumerate(dict.fromkeys(one.topic for one in judged))}
     counts = np.zeros((len(pairs), len(WINNERS)), dtype=np.int64)
@@ -114,7 +117,7 @@ class SideBias(NamedTuple):
 
 
 def measure_side_bias(judged: Iterable[JudgedBattle]) -> list[SideBias]:
-    """Return the bias of each annotator, by pseudonym."""
+    """Return each annotator's side bias, by pseudonym."""
     by_annotator: dict[str, list[JudgedBattle]] = {}
     for one in judged:
         by_annotator.setdefault(one.annotator, []).append(one)

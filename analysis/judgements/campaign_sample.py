@@ -1,5 +1,5 @@
-"""The sample of a campaign on a sampled pool, as the estimates need it: strata, sampled pairs, and
-the labels of complete stages.
+"""The sample of a campaign on a sampled pool, as estimators need it: strata, sampled pairs, and the
+labels of complete stages.
 
     found = read_campaign_sample(campaign, LabelChoices())  # raises NotEstimable
     found.prel("graded")  # the five TREC columns, every pair of the pool
@@ -27,7 +27,7 @@ class SampledPair(NamedTuple):
 
     size, drawn: N_h and n_h of its stratum, over accepted topics, up to the last complete stage.
     place: position in the random order of the stratum, from 1. stage: the stage that sampled it,
-    None if not sampled. grade, binary: its label, None if it has none or its stage is incomplete.
+    None if not sampled. grade, binary: its labels, None if it has none or its stage is incomplete.
     """
 
     topic: str
@@ -45,7 +45,7 @@ class SampledPair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CampaignSample:
-    """The sample of a campaign.
+    """The sampled pairs and labels of a campaign on a sampled pool.
 
     pairs: of accepted topics, by topic and document ID. stage: the last complete stage. n_stages:
     number of sampled stages. waiting: pairs of the next stage still to be judged.
@@ -81,8 +81,8 @@ def is_sampled(campaign: Campaign) -> bool:
 
 
 def describe_order(campaign: Campaign) -> str:
-    """Return the progress of a partly judged prioritised pool as a sentence, or an empty string for
-    other pools."""
+    """Describe the progress of a partly judged prioritised pool in one sentence. Empty for other
+    pools and if all pairs are judged."""
     pool = campaign.pool
     if pool is None or pool.kind != PoolKind.ORDERED:
         return ""
@@ -101,7 +101,7 @@ def describe_order(campaign: Campaign) -> str:
 def read_campaign_sample(
     campaign: Campaign, choices: LabelChoices, *, made: Labels | None = None
 ) -> CampaignSample:
-    """Return the sample with its labels.
+    """Read the sample of a campaign with its labels.
 
     made: labels under the choices, computed by default. Raises NotEstimable if no stage is complete
     or no pair has a label.
@@ -144,7 +144,7 @@ def read_stage_progress(campaign: Campaign) -> tuple[int, int, int]:
 
 
 def describe_stages(campaign: Campaign) -> str:
-    """Return as a sentence which stages are complete and may be evaluated."""
+    """Describe in one sentence which stages are complete and can be evaluated."""
     stage, n_stages, waiting = read_stage_progress(campaign)
     if stage == n_stages:
         return (
@@ -167,10 +167,10 @@ def describe_stages(campaign: Campaign) -> str:
 
 
 def list_sampled_pairs(campaign: Campaign, made: Labels, stage: int) -> list[SampledPair]:
-    """Return every pair of the pool as of this stage, by topic and document ID.
+    """Return every pair of the pool at the given stage, by topic and document ID.
 
-    stage: the last stage whose labels count. The strata of unpooled runs belong to the pool from
-    the stage that added them.
+    stage: the last stage whose labels count. Strata of unpooled runs belong to the pool from the
+    stage that added them.
     """
     assert campaign.pool is not None
     strata = {one.number: one for one in campaign.pool.strata.all() if one.drawn[max(stage, 1) - 1]}

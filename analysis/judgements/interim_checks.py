@@ -1,8 +1,8 @@
-"""Interim checks whether a campaign can stop judging. A manager requests a check, a job computes it
-and stores its report.
+"""Interim checks whether a campaign can stop judging. A manager requests a check, and a job
+computes and stores its report.
 
-The number of checks is limited, because frequent checks stop too early. The result is advice and
-changes nothing.
+The number of checks is limited, because frequent checks lead to stopping too early. The result is
+advice and changes nothing.
 
     get_stopping_advice(campaign)              the last check and whether another is possible, or None
     request_interim_check(campaign, user=...)  the job of a check, or Refused with the reason
@@ -77,7 +77,7 @@ class StoppingAdvice:
 
 
 class PoolSize(NamedTuple):
-    """Number of pairs and topics of a pool, accepted topics only."""
+    """Numbers of pairs and topics of a pool. Removed topics are left out."""
 
     pairs: int
     topics: int
@@ -114,7 +114,7 @@ def get_stopping_advice(campaign: Campaign) -> StoppingAdvice | None:
 
 
 def list_interim_checks(campaign: Campaign) -> list[Job]:
-    """Return the checks with a result, oldest first."""
+    """Return the interim checks that have a result, oldest first."""
     jobs = Job.objects.filter(
         campaign_id=campaign.pk, kind=STOPPING_JOB, state=Job.State.DONE
     ).order_by("created_at", "pk")
@@ -127,7 +127,7 @@ def _pool_size(pool: Pool) -> PoolSize:
 
 
 def _refusal_reason(campaign: Campaign, last: Job | None, size: PoolSize) -> str:
-    """Return why no check is possible now, from counts that are fast to query."""
+    """Return why no interim check is possible now, using only counts that are fast to query."""
     pool = campaign.pool
     assert pool is not None
     if pool.runs.count() < 2:
@@ -148,13 +148,13 @@ def _refusal_reason(campaign: Campaign, last: Job | None, size: PoolSize) -> str
 
 
 def min_judgements_per_pair(campaign: Campaign) -> int:
-    """Return the number of judgements that makes a pair judged for a check: two, or the campaign's
-    number per pair if that is lower."""
+    """Return how many judgements a pair needs to count as judged in an interim check: two, or the
+    campaign's number per pair if that is lower."""
     return min(LabelChoices().min_judgements, campaign.judgements_per_pair)
 
 
 def request_interim_check(campaign: Campaign, *, user: Any) -> Job:
-    """Create the job of a check. Raises Refused."""
+    """Create the job of an interim check. Raises Refused if no check is possible now."""
     pool = campaign.pool
     if pool is None or pool.kind not in ADVISABLE_POOL_KINDS:
         raise Refused(
@@ -183,8 +183,8 @@ def request_interim_check(campaign: Campaign, *, user: Any) -> Job:
 
 @jobs.register_job_kind(STOPPING_JOB, unit="steps", figures=True)
 def run_interim_check(work: ClaimedJob) -> dict[str, Any]:
-    """Compute the report: the result of `plan stopping` with its seed, and for a prioritised pool
-    `left` or `why_not_left`."""
+    """Compute the report of an interim check: the result of `plan stopping` with its seed, and for
+    a prioritised pool `left` or `why_not_left`."""
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     before = list_interim_checks(campaign)
     last = int(before[-1].report["judged"]) if before else None
@@ -256,11 +256,11 @@ class NoAudit(ValueError):
 
 
 class AuditedPairs(NamedTuple):
-    """An estimate from the audit pairs.
+    """An estimate of the remaining relevant pairs from audit pairs.
 
-    batch: the batch of the audit pairs. n: number judged. left: estimate of the remaining relevant
-    pairs, with 95% simultaneous confidence over N_INTERIM_CHECKS checks. n_relevant: relevant pairs
-    found so far.
+    batch: the batch of the audit pairs. n: number of audit pairs judged. left: estimate of the
+    remaining relevant pairs, with 95% simultaneous confidence over N_INTERIM_CHECKS checks.
+    n_relevant: relevant pairs found so far.
     """
 
     batch: int
@@ -279,8 +279,9 @@ class _Entry(NamedTuple):
 
 
 def audited(campaign: Campaign, made: Labels) -> AuditedPairs:
-    """Estimate the remaining relevant pairs from accepted topics and pairs with a text. An audit
-    pair that cannot be judged is treated as missing at random. Raises NoAudit."""
+    """Estimate the number of remaining relevant pairs from the audit pairs. Removed topics and
+    pairs without a text are left out. An audit pair that cannot be judged is treated as missing at
+    random. Raises NoAudit."""
     assert campaign.pool is not None
     columns = ("pk", "topic__topic_id", "docno", "stage", "entered", "document")
     entries = [

@@ -43,7 +43,7 @@ KNOWN_GRADE_COLUMN = "known_grade"
 
 @dataclass(frozen=True)
 class LabelChoices:
-    """The selection of judgements for labels, and the aggregation.
+    """The choices that determine labels: which judgements count, and how they are aggregated.
 
     min_relevant: minimum relevant grade, the campaign's if None. min_seconds: minimum active seconds,
     in addition to the campaign's limit. exclude: pseudonyms to leave out. include_excluded: pseudonyms
@@ -68,8 +68,8 @@ class LabelChoices:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> LabelChoices:
-        """Create choices from JSON or form values. Unknown keys are ignored, missing ones and None
-        get the default."""
+        """Create choices from JSON or form values. Unknown keys are ignored, and missing keys get
+        the default."""
         known = {f.name: given[f.name] for f in fields(cls) if given.get(f.name) is not None}
         known["exclude"] = tuple(sorted(known.get("exclude", ())))
         back = tuple(sorted(known.get("include_excluded", ())))
@@ -93,11 +93,11 @@ class LabelChoices:
         return annotator in self.include_excluded or ALL_JUDGES in self.include_excluded
 
     def with_included(self, rows: JudgementRows, *, min_active_seconds: float) -> JudgementRows:
-        """Return the rows with judgements of the annotators in `include_excluded` counted, if only the
-        exclusion had removed them.
+        """Return the judgements, also counting those of annotators in `include_excluded` that only
+        the annotator's exclusion had removed.
 
-        min_active_seconds: the campaign's limit, which was not applied to judgements of excluded
-        annotators.
+        min_active_seconds: the campaign's minimum time, which was not applied to judgements of
+        excluded annotators.
         """
         if not self.include_excluded or not len(rows):
             return rows
@@ -108,7 +108,7 @@ class LabelChoices:
         return replace(rows, status=np.where(back, np.int8(COUNTED), rows.status))
 
     def admits(self, rows: JudgementRows) -> NDArray[np.bool_]:
-        """Return for each row, in an array of shape (n,), whether it enters labels."""
+        """Return for each judgement whether it enters labels under these choices. Shape (n,)."""
         left_out = np.array([name in self.exclude for name in rows.annotators], dtype=bool)
         is_left_out = left_out[rows.annotator] if len(rows) else np.zeros(0, dtype=bool)
         gold = (rows.gold == NO_GRADE) | self.with_gold
@@ -121,7 +121,7 @@ class LabelChoices:
         )
 
     def words(self) -> list[str]:
-        """Return one short phrase per choice, for display."""
+        """Describe each choice in one short phrase, for display."""
         said = [
             *([] if self.is_primary else [f"question {self.question}"]),
             self.method,
@@ -148,8 +148,9 @@ class LabelChoices:
 
 
 class Label(NamedTuple):
-    """A label of a pair on both scales. decision, binary_decision: how the grade was decided, empty
-    if the method does not record it. judgements: number that entered the label."""
+    """A pair's label on all grades and on two. decision, binary_decision: how the grade was
+    decided, empty if the method does not record it. judgements: number of judgements that entered
+    the label."""
 
     topic: str
     document: str
@@ -162,8 +163,8 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """A campaign's labels on both scales. rulings: adjudicated labels by (topic ID, document ID),
-    which override others."""
+    """A campaign's labels on all grades and on two. rulings: adjudicated labels by (topic ID,
+    document ID), which override others."""
 
     choices: LabelChoices
     min_relevant: int
@@ -176,7 +177,8 @@ class Labels:
 
     @cached_property
     def rows(self) -> list[Label]:
-        """Return all labels, including `beyond`, by topic ID and document ID."""
+        """Return all labels, including those of pairs without judgements (`beyond`), by topic ID
+        and document ID."""
         columns = (
             self.graded.label[self.labelled].tolist(),
             self.binary.label[self.labelled].tolist(),
@@ -194,7 +196,7 @@ class Labels:
 
     @cached_property
     def labelled(self) -> NDArray[np.intp]:
-        """Return the indices of the table's pairs that have a label."""
+        """Return the indices of the pairs in the label table that have a label."""
         return np.flatnonzero(self.graded.label != MISSING)
 
     @property
@@ -203,7 +205,7 @@ class Labels:
 
     @property
     def n_relevant(self) -> int:
-        """Return the number of labels that are relevant on two grades."""
+        """Return the number of pairs whose binary label is relevant."""
         return int((self.binary.label[self.labelled] == 1).sum()) + sum(
             label.binary for label in self.beyond
         )
@@ -236,7 +238,7 @@ class Labels:
 
     @property
     def n_unlabelled(self) -> int:
-        """Return the number of pairs with counted judgements, but too few for a label."""
+        """Return the number of pairs that have counted judgements, but too few for a label."""
         return self.graded.n_unlabelled
 
     @property
@@ -256,7 +258,7 @@ def make_labels(
     rows: JudgementRows | None = None,
     counted: Callable[[], LabelTable] | None = None,
 ) -> Labels:
-    """Make labels under the choices.
+    """Compute a campaign's labels under the choices.
 
     rows: the campaign's judgements for the chosen question, at least those of the chosen annotator
     types, read by default.
@@ -298,7 +300,7 @@ def _select_judgements(
     rows: JudgementRows,
     counted: Callable[[], LabelTable] | None,
 ) -> LabelTable:
-    """Return the judgements that enter labels under the choices."""
+    """Return the table of the judgements that enter labels under the choices."""
     taken = choices.with_included(rows, min_active_seconds=campaign.min_active_seconds)
     admitted = choices.admits(taken)
     if counted is not None and taken is rows and (admitted == rows.counts).all():
@@ -308,12 +310,13 @@ def _select_judgements(
 
 
 def describe_decisions(aggregation: Aggregation, pairs: NDArray[np.intp]) -> list[str]:
-    """Return how the labels of these table rows were decided, in the terms of exports."""
+    """Return how the labels of these pairs of the table were decided, in the terms that exports
+    use."""
     return [DECISIONS.get(code, "") for code in decision_codes(aggregation)[pairs].tolist()]
 
 
 def decision_codes(aggregation: Aggregation) -> NDArray[np.integer[Any]]:
-    """Return the decision code of each pair of the table, NONE if the method does not record it."""
+    """Return how each pair's label was decided as a code, NONE if the method does not record it."""
     return (
         np.full(len(aggregation.label), NONE)
         if aggregation.decision is None
@@ -322,7 +325,7 @@ def decision_codes(aggregation: Aggregation) -> NDArray[np.integer[Any]]:
 
 
 def read_adjudications(campaign: Campaign, *, with_gold: bool = True) -> dict[tuple[str, str], int]:
-    """Return the adjudicated labels by (topic ID, document ID)."""
+    """Return a campaign's adjudicated labels by (topic ID, document ID)."""
     ruled = get_ruled_pairs(campaign)
     if not with_gold:
         ruled = ruled.filter(gold_grade=None)
@@ -344,7 +347,7 @@ def read_known_grades(campaign: Campaign) -> dict[tuple[str, str], int]:
 
 
 class LabelReference(NamedTuple):
-    """A reference to labels of a campaign, as stored in reports.
+    """A reference to labels of a campaign, stored in reports.
 
     Its text is `campaign:graded|binary:method`, with `:type+type` if only some annotator types
     count, or `recipe:graded|binary:ID` for the labels of a saved recipe.
@@ -356,8 +359,8 @@ class LabelReference(NamedTuple):
 
     @classmethod
     def find(cls, campaign: Campaign, text: str) -> LabelReference:
-        """Parse a reference and look up its recipe. Raises ValueError if it is invalid or the
-        campaign does not have the recipe."""
+        """Parse a reference to labels and look up its recipe. Raises ValueError if the reference is
+        invalid or the campaign does not have the recipe."""
         if not text.startswith("recipe:"):
             return cls.of(text)
         _, grades, row = text.split(":")
@@ -372,7 +375,7 @@ class LabelReference(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> LabelReference:
-        """Parse a reference. Raises ValueError if it is invalid."""
+        """Parse a reference to labels. Raises ValueError if it is invalid."""
         source, grades, method, *kinds = text.split(":")
         judges = kinds_of_judges.sort_types(kinds[0].split("+")) if kinds else LABELLING_TYPES
         if (
@@ -394,14 +397,14 @@ class LabelReference(NamedTuple):
 
 
 def is_own_labels(reference: str) -> bool:
-    """Return whether a valid reference means the campaign's own labels, which change, and not
+    """Return whether a valid reference is to the campaign's own labels, which change, and not to
     imported qrels."""
     return reference.startswith(("campaign:", "recipe:"))
 
 
 def make_campaign_qrels(campaign: Campaign, reference: str, name: str) -> QrelsColumns:
-    """Return the labels that an export with default options, or with those of the recipe, writes.
-    reference: a LabelReference as text.
+    """Return a campaign's labels as qrels, as an export writes them: with default options, or with
+    those of the referenced recipe. reference: a LabelReference as text.
 
     Labels of a sampled pool carry a warning, also in the first line of the written file, because
     measures do not accept them.
@@ -414,8 +417,8 @@ def make_campaign_qrels(campaign: Campaign, reference: str, name: str) -> QrelsC
 
 
 def cached_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
-    """Return the labels that an export with default options contains. They are computed again only
-    if judgements or adjudicated labels have changed."""
+    """Return a campaign's labels under default choices. They are computed again only if judgements
+    or adjudicated labels have changed."""
     depends_on = (
         live.newest,
         live.audit,

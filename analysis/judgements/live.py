@@ -1,8 +1,8 @@
-"""The cache of campaigns' judgements as columns, updated with new rows, so that a page does not
-read every row again.
+"""A cache of campaigns' judgements as columns. It reads only new rows from the database, so that
+pages do not read all rows again.
 
-Judgements are only ever added. A change of existing ones or of pairs (exclusions, settings, the
-pool) adds a row to the audit log, and then everything is read again. Snapshots are immutable, so
+Judgements are only ever added. Any change of existing ones or of pairs (exclusions, settings, the
+pool) adds a row to the audit log, after which everything is read again. Snapshots are immutable, so
 the statistics of one page are consistent.
 """
 
@@ -128,8 +128,8 @@ class CampaignSnapshot:
         *,
         depends_on: object = None,
     ) -> T:
-        """Return `compute()`, cached while `depends_on` (the rows if None) stays equal. Concurrent
-        callers wait for one computation."""
+        """Return the result of `compute`, cached until `depends_on` (by default the judgements)
+        changes. Concurrent callers wait for one computation."""
         basis = self.rows if depends_on is None else depends_on
         with self.computing:
             known = self.computed.get(name)
@@ -139,7 +139,7 @@ class CampaignSnapshot:
 
     @property
     def newest(self) -> int:
-        """Return the ID of the newest judgement, 0 if there is none."""
+        """Return the ID of the newest judgement in the snapshot, 0 if there is none."""
         return int(self.rows.judgement[-1]) if len(self.rows) else 0
 
     @property
@@ -161,22 +161,24 @@ class CampaignSnapshot:
 
     @property
     def pair(self) -> NDArray[np.int64]:
-        """Return for each row the index of its pair in `pairs`, in an array of shape (n,)."""
+        """Return for each judgement the index of its pair in `pairs`. Shape (n,)."""
         return self.derived("pair", lambda: self.pairs.index_of(self.rows.pair))
 
     def table(self, n_grades: int) -> LabelTable:
-        """Return the counted judgements as a table. It equals `rows_to_label_table(rows)` but
-        reuses the known order of the pairs."""
+        """Return the counted judgements as a label table. It equals `rows_to_label_table(rows)`,
+        but is built faster from the known order of the pairs."""
         return self.derived("table", lambda: self._table(n_grades))
 
     @property
     def table_pairs(self) -> NDArray[np.int64]:
-        """Return the index in `pairs` of each pair of `table`, of shape (n_pairs of the table,)."""
+        """Return the index in `pairs` of each pair of the label table, of shape (n_pairs of the
+        table,)."""
         return self.derived("pairs of the table", lambda: self.pairs.order[self._judged_places])
 
     @property
     def _judged_places(self) -> NDArray[np.int64]:
-        """Return the positions, in the order of the pairs, of those with a counted judgement."""
+        """Return the positions of the pairs with a counted judgement, in the order of topic and
+        document ID."""
         judged = np.zeros(len(self.pairs), dtype=bool)
         judged[self.pairs.place[self.pair[self.rows.counts]]] = True
         return np.flatnonzero(judged)
@@ -213,7 +215,7 @@ class CampaignSnapshot:
 
 
 def _used_ids(ids: list[str], index: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int32]]:
-    """Return the IDs in use, in their order, and the index of each row into them."""
+    """Remove unused IDs. Returns the used ones in their order, and each row's index into them."""
     used = np.zeros(len(ids), dtype=bool)
     used[index] = True
     number = np.cumsum(used) - 1
@@ -222,7 +224,7 @@ def _used_ids(ids: list[str], index: NDArray[np.int32]) -> tuple[list[str], NDAr
 
 @dataclass(eq=False)
 class _Kept:
-    """The newest snapshot of a campaign. lock: held while a new one is read."""
+    """A campaign's entry in the cache: its newest snapshot. lock: held while a new one is read."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     snapshot: CampaignSnapshot | None = None
@@ -237,10 +239,11 @@ _snapshots_lock = threading.Lock()
 
 
 def get_snapshot(campaign: Campaign, *, fresh: float | None = None) -> CampaignSnapshot:
-    """Return the campaign's judgements, including the last change by a manager.
+    """Return a campaign's judgements, including the last change by a manager, from the cache if
+    possible.
 
-    fresh: maximum age in seconds, by default FRESH_SECONDS or FRESH_SECONDS_LARGE. One thread reads
-    and the others wait for it.
+    fresh: maximum age in seconds, by default FRESH_SECONDS or FRESH_SECONDS_LARGE. Only one thread
+    reads, and others wait for it.
     """
     kept = _find_kept(campaign)
     with kept.lock:
@@ -282,8 +285,8 @@ def expire_caches() -> None:
 
 
 def _count_audit_events(campaign: Campaign) -> int:
-    """Count the audited changes. The highest ID is not enough, because a transaction with a lower
-    ID may commit later."""
+    """Count the audited changes that may affect judgements. Their highest ID is not enough, because
+    a transaction with a lower ID may commit later."""
     return AuditEvent.objects.filter(campaign=campaign).exclude(action__in=HARMLESS_ACTIONS).count()
 
 
@@ -294,7 +297,7 @@ def _newest_judgement_id() -> int:
 def _read_all_rows(
     campaign: Campaign, moment: float, audit: int, pairs: PairColumns | None = None
 ) -> CampaignSnapshot:
-    """Read all rows. pairs: the pairs read before, if they are unchanged."""
+    """Read all judgements of a campaign. pairs: the pairs read before, if they are unchanged."""
     refuse_preferences(campaign)
     top = _newest_judgement_id()
     pairs = read_pairs(campaign) if pairs is None else pairs
@@ -350,9 +353,10 @@ def _append_new_rows(
     *,
     after: int,
 ) -> JudgementRows | None:
-    """Return `known` with the judgements above the ID `after`, unchanged if there are none.
+    """Return `known` extended by the judgements with IDs above `after`. If there are none, `known`
+    itself is returned.
 
-    Returns None if a judgement is of an unknown pair. New annotators are added to `members`.
+    Returns None if a judgement belongs to an unknown pair. New annotators are added to `members`.
     """
     judgements = Judgement.objects.filter(
         membership__campaign=campaign, pair__removed=False, current=True, pk__gt=after

@@ -1,4 +1,5 @@
-"""The pairs of a campaign as columns, limited to what does not change while annotators judge."""
+"""The pairs of a campaign as columns, with only those values that do not change while annotators
+judge."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ NO_GRADE = -1
 
 @dataclass(frozen=True, eq=False)
 class PairColumns:
-    """All pairs of accepted topics, including qualification pairs, by ascending row ID.
+    """All pairs of a campaign's accepted topics, including qualification pairs, by ascending row
+    ID.
 
     topics, documents: distinct IDs by code point. topic, document: indices into them. ids: row IDs.
     kind: index into KINDS. gold: the known grade, or NO_GRADE. words: length of the document, 0 if
@@ -60,20 +62,21 @@ class PairColumns:
 
     @cached_property
     def place(self) -> NDArray[np.int64]:
-        """Return the position of each pair in `order`."""
+        """Return the position of each pair when sorted by topic ID and document ID (`order`)."""
         place = np.empty(len(self), dtype=np.int64)
         place[self.order] = np.arange(len(self))
         return place
 
     @cached_property
     def normal(self) -> NDArray[np.bool_]:
-        """Return which pairs are ordinary, i.e. must be judged to complete the campaign."""
+        """Return a mask of the ordinary pairs, i.e. those that must be judged to complete the
+        campaign."""
         return self.kind == NORMAL
 
     @cached_property
     def levels(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the distinct negated priorities of the ordinary pairs, ascending, and the index of
-        each ordinary pair's priority, of shape (n_normal,)."""
+        """Return the levels of the pool as distinct negated priorities of ordinary pairs,
+        ascending, and the index of each ordinary pair's level, of shape (n_normal,)."""
         values, level = np.unique(-self.priority[self.normal].astype(np.int64), return_inverse=True)
         return values, level
 
@@ -102,7 +105,7 @@ COLUMNS = (
 
 
 def read_pairs(campaign: Campaign) -> PairColumns:
-    """Read the pairs in two queries."""
+    """Read a campaign's pairs in two queries."""
     columns = list(
         zip(
             *get_kept_pairs(campaign)

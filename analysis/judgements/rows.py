@@ -31,8 +31,8 @@ ID_LISTS = ("topics", "documents", "annotators", "judges")
 
 @dataclass(frozen=True, eq=False)
 class JudgementRows:
-    """The newest revision of every judgement, one row each, by ascending ID. Qualification pairs
-    and pairs of removed topics are left out.
+    """The newest revision of every judgement of a campaign, one row each, by ascending ID.
+    Qualification pairs and pairs of removed topics are left out.
 
     topics, documents, annotators (pseudonyms): distinct IDs. topic, document, annotator: indices
     into them. judges: each annotator's AnnotatorType. judgement, pair, member: row IDs. grade: NO_GRADE
@@ -67,20 +67,20 @@ class JudgementRows:
 
     @cached_property
     def counts(self) -> NDArray[np.bool_]:
-        """Return for each row, in an array of shape (n,), whether it enters labels, agreement and
-        statistics."""
+        """Return for each judgement whether it enters labels, agreement and statistics. Shape
+        (n,)."""
         return (self.status == COUNTED) & (self.grade != NO_GRADE)
 
     def where(self, kept: NDArray[np.bool_] | NDArray[np.integer]) -> JudgementRows:
-        """Return the rows selected by a mask or by ordered indices. The lists of IDs are unchanged."""
+        """Return the judgements selected by a mask or by ordered indices. The lists of distinct IDs
+        are unchanged."""
         arrays = {
             f.name: getattr(self, f.name)[kept] for f in fields(self) if f.name not in ID_LISTS
         }
         return replace(self, **arrays)
 
     def by(self, judges: Collection[str]) -> NDArray[np.bool_]:
-        """Return for each row, in an array of shape (n,), whether its annotator is of one of these
-        types."""
+        """Return for each judgement whether its annotator is of one of these types. Shape (n,)."""
         wanted = np.array([kind in judges for kind in self.judges], dtype=bool)
         return wanted[self.annotator] if len(self) else np.zeros(0, dtype=bool)
 
@@ -110,7 +110,7 @@ COLUMNS = (
 
 
 def refuse_preferences(campaign: Campaign) -> None:
-    """Raise CampaignError if the campaign collects preferences."""
+    """Raise CampaignError if the campaign collects preferences instead of grades."""
     if campaign.is_preferences:
         raise CampaignError(
             _("%(campaign)s collects preferences, and this needs grades.")
@@ -121,9 +121,9 @@ def refuse_preferences(campaign: Campaign) -> None:
 def read_rows(
     campaign: Campaign, *, judges: Sequence[str] = LABELLING_TYPES, question: str = PRIMARY_KEY
 ) -> JudgementRows:
-    """Read all newest revisions by annotators of these types, in one query. question: key of the
-    question whose answers are the grades. Judgements without an answer to it have NO_GRADE. Raises
-    CampaignError for preferences, which are no grades."""
+    """Read the newest revisions of judgements by annotators of these types, in one query. question:
+    key of the question whose answers are returned as grades. Judgements without an answer to it get
+    NO_GRADE. Raises CampaignError for preferences, which are not grades."""
     refuse_preferences(campaign)
     judgements = Judgement.objects.filter(
         pair__in=get_kept_pairs(campaign), current=True, membership__annotator_type__in=judges
@@ -168,7 +168,8 @@ def read_rows(
 def rows_to_label_table(
     rows: JudgementRows, *, n_grades: int, only: NDArray[np.bool_] | None = None
 ) -> LabelTable:
-    """Return the counted judgements as a table. only: a further mask of shape (n,)."""
+    """Convert the counted judgements to a label table. only: a mask of shape (n,) that restricts
+    them further."""
     kept = rows.counts if only is None else rows.counts & only
     return make_label_table(
         topics=rows.topics,
@@ -185,7 +186,8 @@ def rows_to_label_table(
 
 
 def read_counted_table(campaign: Campaign) -> LabelTable:
-    """Return the judgements that enter labels, agreement and statistics."""
+    """Read the judgements of a campaign that enter labels, agreement and statistics, as a label
+    table."""
     return rows_to_label_table(read_rows(campaign), n_grades=campaign.grades.size)
 
 
@@ -205,7 +207,8 @@ def read_pool_ranks(campaign: Campaign) -> list[tuple[str, str, int]]:
 
 
 def _encode_ids(values: Iterable[str]) -> tuple[list[str], NDArray[np.int32]]:
-    """Return distinct values in order of first appearance, and the index of each row into them."""
+    """Encode values as integers. Returns the distinct values in order of first appearance, and the
+    index of each row's value among them."""
     index: dict[str, int] = {}
     codes = np.fromiter((index.setdefault(value, len(index)) for value in values), dtype=np.int32)
     return list(index), codes

@@ -1,4 +1,5 @@
-"""Rankings of a collection's systems under several qrels, to show the effect of different labels."""
+"""Rankings of a collection's systems under several qrels, to show how different labels affect
+them."""
 
 from __future__ import annotations
 
@@ -38,20 +39,20 @@ def no_rankings_reason(campaign: Campaign, n_runs: int) -> str:
 
 
 def campaign_measures(campaign: Campaign) -> tuple[str, ...]:
-    """Return MEASURES with cutoffs that do not exceed the judging depth."""
+    """Return MEASURES, with cutoffs limited to the campaign's judging depth."""
     return tuple(map(str, limit_cutoffs(map(parse_measure, MEASURES), campaign.judged_depth)))
 
 
 def runs_marker(collection: Collection) -> list[int]:
-    """Return a value that changes if a run is added or deleted, so that earlier results are out of
-    date."""
+    """Return a value that changes if a run is added or deleted, to detect that stored results are
+    out of date."""
     counts = collection.runs.aggregate(n=Count("pk"), newest=Max("pk"))
     return [counts["n"], counts["newest"] or 0]
 
 
 def tags_marker(collection: Collection) -> int:
-    """Return a value that changes if a run tag changes. Then names of runs are out of date, but not
-    the scores."""
+    """Return a value that changes if a run tag changes. Stored names are then out of date, but
+    stored scores are not."""
     return crc32("\n".join(collection.runs.order_by("pk").values_list("tag", flat=True)).encode())
 
 
@@ -63,9 +64,11 @@ def compute_means(
     levels: Sequence[int],
     measures: Sequence[str],
 ) -> NDArray[np.float64]:
-    """Return the mean of each measure, of shape (n_qrels, n_runs, n_measures).
+    """Compute the mean scores of all runs under several qrels, of shape (n_qrels, n_runs,
+    n_measures).
 
-    levels: minimum relevant grade per qrels. Each run is read once, and each qrels prepared once.
+    levels: minimum relevant grade for each of the qrels. Each run is read once, and each of the
+    qrels is prepared once.
     """
     parsed = [parse_measure(name) for name in measures]
     evaluators = [
@@ -82,8 +85,8 @@ def compute_means(
 
 
 def compute_taus(a: NDArray[np.float64], b: NDArray[np.float64]) -> list[float | None]:
-    """Return Kendall's tau-b between two rankings, one per measure, on rounded means. a, b:
-    (n_runs, n_measures). A value is None if undefined."""
+    """Return Kendall's tau-b between two rankings for each measure, computed on rounded means. a,
+    b: means of shape (n_runs, n_measures). A tau is None if undefined."""
     taus = [tau_b(a[:, m].round(10), b[:, m].round(10)) for m in range(a.shape[1])]
     return [None if np.isnan(tau) else float(tau) for tau in taus]
 
@@ -123,7 +126,7 @@ def compare_rankings(
 def undefined_tau_reason(
     x: NDArray[np.float64], y: NDArray[np.float64], names: tuple[str, str]
 ) -> str:
-    """Return why tau between two rankings is undefined."""
+    """Return why Kendall's tau between two rankings is undefined."""
     if len(x) < 2:
         return TOO_FEW_RUNS
     without = [name for name, means in zip(names, (x, y), strict=True) if np.isnan(means).any()]

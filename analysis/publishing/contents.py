@@ -64,8 +64,8 @@ def iterate_raw_judgements(
     notes: bool = True,
     counted: bool = False,
 ) -> Iterator[RawJudgement]:
-    """Yield every revision by topic ID, document ID, pseudonym and revision. A revision that does
-    not enter labels is `excluded`, with the reason.
+    """Yield every revision of every judgement, by topic ID, document ID, pseudonym and revision.
+    Revisions that do not enter labels are marked as `excluded`, with the reason.
 
     notes: include annotators' notes. counted: only yield revisions that enter labels.
     """
@@ -165,8 +165,8 @@ def exclusion_reason(
 
 
 def iterate_pool_lines(campaign: Campaign) -> Iterator[str]:
-    """Yield the lines of the pool's file in judging order, its runs by rank and tag. Without a
-    pool, only the header."""
+    """Yield the lines of the pool's file in judging order. Each pair's runs are sorted by rank and
+    tag. Without a pool, only the header is yielded."""
     return pool_table(campaign.pool) if campaign.pool is not None else iter([HEADER_LINE])
 
 
@@ -187,7 +187,8 @@ def iterate_pair_texts(campaign: Campaign) -> Iterator[dict[str, Any]]:
 
 
 def iterate_feedback(campaign: Campaign, *, words: bool = True) -> Iterator[tuple[str, str, str]]:
-    """Yield (pseudonym, question, answer) by pseudonym. words: include free-text answers."""
+    """Yield answers to the closing feedback as (pseudonym, question, answer), by pseudonym. words:
+    include free-text answers."""
     given = Feedback.objects.filter(membership__campaign=campaign).select_related("membership")
     for one in sorted(given, key=lambda feedback: feedback.membership.pseudonym):
         yield one.membership.pseudonym, OPINION, one.get_score_display()

@@ -31,7 +31,7 @@ ANSWER_CHARACTERS = 2000
 
 @dataclass(frozen=True)
 class EngineAnswer:
-    """The answer of a search engine. text: its beginning."""
+    """A search engine's response to sent labels. text: its beginning."""
 
     status: int
     text: str
@@ -39,8 +39,8 @@ class EngineAnswer:
 
 
 def check_sending(name: str, address: str) -> Export:
-    """Return the export with this name. Raises CampaignError if it is not for search engines, or if
-    the address is not configured."""
+    """Return the export with this name. Raises CampaignError if it is not meant for search engines,
+    or if the address is not configured."""
     export = find_export(name)
     if export is None or name not in METHODS:
         raise CampaignError(_("This file is not for search engines."))
@@ -57,7 +57,8 @@ def check_sending(name: str, address: str) -> Export:
 def request_sending(
     campaign: Campaign, name: str, choices: LabelChoices, *, address: str, user: Any
 ) -> Job:
-    """Create the job that sends an export. Raises CampaignError as `check_sending`."""
+    """Create the job that sends an export to a search engine. Raises CampaignError as
+    `check_sending` does."""
     export = check_sending(name, address)
     parameters = {"export": name, "choices": choices.as_json(), "address": address}
     return jobs.enqueue(
@@ -72,7 +73,7 @@ def request_sending(
 
 @jobs.register_job_kind(SEND_JOB, unit="files")
 def send_labels_job(work: ClaimedJob) -> dict[str, Any]:
-    """Send the file and report the engine's answer as facts."""
+    """Send an export to a search engine and store the response as facts of the job."""
     campaign = Campaign.objects.select_related("collection").get(pk=work.campaign_id)
     asked = work.parameters
     try:
@@ -91,8 +92,8 @@ def send_labels_job(work: ClaimedJob) -> dict[str, Any]:
 def send_labels(
     campaign: Campaign, name: str, choices: LabelChoices, *, address: str, user: Any
 ) -> EngineAnswer:
-    """Send an export and record it in the audit log. Raises CampaignError if it cannot be made, or
-    if the engine does not accept it."""
+    """Send an export to a search engine and record it in the audit log. Raises CampaignError if the
+    export cannot be created, or if the engine does not accept it."""
     export = check_sending(name, address)
     with prepare_export(export, campaign, ExportOptions(choices)) as file:
         body = file.read()

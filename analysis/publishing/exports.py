@@ -1,5 +1,5 @@
-"""Single-file exports of a campaign, each with a unique name. Every export is recorded in the audit
-trail.
+"""Exports of a campaign to a single file, each with a unique name. Every export is recorded in the
+audit log.
 
     export = find_export("qrels")
     export.write(campaign, ExportOptions(), out)  # writes text, or raises an exception
@@ -106,9 +106,9 @@ class ExportOptions:
 
 @dataclass(frozen=True)
 class Export:
-    """A file that can be exported from a campaign. name: used in URLs. file: suffix of the file name
-    after the campaign's slug. heeds: the options that affect it (labels, question, comments,
-    spreadsheet). of_kind: the kind of pool that it requires."""
+    """A type of file that can be exported from a campaign. name: used in URLs. file: end of the
+    file name, after the campaign's slug. heeds: the options that affect it (labels, question,
+    comments, spreadsheet). of_kind: the kind of pool that it requires."""
 
     name: str
     title: str
@@ -121,16 +121,16 @@ class Export:
     of_kind: PoolKind | None = None
 
     def filename(self, campaign: Campaign, choices: LabelChoices | None = None) -> str:
-        """Return the file name. It shows if the labels are simulated or by LLM judges, or if qrels
-        hold only the sampled pairs of a pool."""
+        """Return the name of the exported file. It says if labels are simulated or by LLM judges,
+        and if qrels hold only the sampled pairs of a pool."""
         question = f"-{choices.question}" if choices and not choices.is_primary else ""
         drawn = "-sampled" if "comments" in self.heeds and is_sampled(campaign) else ""
         return f"{campaign.slug}{annotator_type_suffix(campaign, choices if 'labels' in self.heeds else None)}{question}{drawn}-{self.file}"
 
 
 def annotator_type_suffix(campaign: Campaign, choices: LabelChoices | None = None) -> str:
-    """Return the part of a file name for annotators who are not human. choices: the annotator types
-    in the file, all of the campaign if None."""
+    """Return the part of a file name that says that annotators are not human. choices: the
+    annotator types in the file, all of the campaign if None."""
     if choices is not None and AnnotatorType.LLM in choices.judges:
         return "-llm"
     return (
@@ -154,8 +154,9 @@ def available_exports(campaign: Campaign) -> dict[str, Export]:
 
 
 def prepare_export(export: Export, campaign: Campaign, wanted: ExportOptions) -> BinaryIO:
-    """Return the complete file from one snapshot, positioned at its start, so that downloads are
-    never truncated. Raises CampaignError if it cannot be made."""
+    """Return the complete exported file, made from one snapshot and positioned at its start.
+    Downloads start only once it is complete, so they are never truncated. Raises CampaignError if
+    it cannot be created."""
     if not wanted.choices.is_primary and "question" not in export.heeds:
         raise CampaignError(
             _("The export “%(title)s” contains grades only, no further questions.")
@@ -192,7 +193,7 @@ def log_export(campaign: Campaign, user: Any, export: Export, wanted: ExportOpti
 
 
 def check_choices(campaign: Campaign, choices: LabelChoices) -> list[str]:
-    """Return the errors in the choices for this campaign, as sentences."""
+    """Return a sentence for each label choice that is invalid for this campaign."""
     keys = [PRIMARY_KEY, *(question.key for question in campaign.questions_after_grade)]
     if choices.question not in keys:
         return [
@@ -217,8 +218,8 @@ def check_choices(campaign: Campaign, choices: LabelChoices) -> list[str]:
 def comment_lines(
     campaign: Campaign, wanted: ExportOptions, made: Labels, scale: str
 ) -> Iterable[str]:
-    """Return the comment lines of a file of labels. They depend on the data only. scale: `graded`
-    or `binary`."""
+    """Return the comment lines at the start of a file of labels. They depend only on the data.
+    scale: `graded` or `binary`."""
     yield f"# campaign {campaign.slug}: {', '.join(wanted.choices.words())}\n"
     if wanted.topics is not None:
         yield f"# only the topics {', '.join(sorted(wanted.topics))}\n"
@@ -265,7 +266,7 @@ def _write_labels(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> No
 
 
 def write_label_rows(made: Labels, out: IO[str], *, spreadsheet: bool = False) -> None:
-    """Write both labels of every pair and how each was decided."""
+    """Write the graded and the binary label of every pair, and how each was decided."""
     safe = escape_formula if spreadsheet else str
     out.write("\t".join(LABEL_COLUMNS) + "\n")
     for label in made.rows:
@@ -327,8 +328,8 @@ def _write_crowdkit(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> 
 
 
 def _write_quepid_book(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    """Write each pair with its counted judgements. An annotator's email address is the pseudonym in
-    a domain that cannot exist (RFC 2606)."""
+    """Write a Quepid book: each pair with its counted judgements. Annotators' email addresses are
+    pseudonyms in a domain that cannot exist (RFC 2606)."""
     given = groupby(
         iterate_raw_judgements(campaign, wanted.choices, counted=True),
         key=lambda j: (j.qid, j.docid),
@@ -353,7 +354,8 @@ def _write_quepid_book(campaign: Campaign, wanted: ExportOptions, out: IO[str]) 
 
 
 def _write_quepid_snapshot(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    """Write the pool as one ranking per query, by best rank, then document ID."""
+    """Write a Quepid snapshot: the pool as one ranking per query, by best rank, then document
+    ID."""
     if campaign.pool is None:
         raise ValueError("the campaign has no pool")
     pairs = sorted(
@@ -374,7 +376,8 @@ def _write_quepid_snapshot(campaign: Campaign, wanted: ExportOptions, out: IO[st
 
 
 def _rated_pairs(campaign: Campaign, wanted: ExportOptions) -> list[RatedPair]:
-    """Return every pair with its label as one ranking per query, by best rank, then document ID."""
+    """Return every pair with its label and its position in its query's ranking by best rank, then
+    document ID."""
     grades = {
         (label.topic, label.document): label.grade
         for label in make_labels(campaign, wanted.choices).rows
@@ -449,8 +452,8 @@ def _write_label_csv(campaign: Campaign, wanted: ExportOptions, out: IO[str]) ->
 
 
 def write_documents(campaign: Campaign, out: IO[str], *, whole: bool = False) -> None:
-    """Write the pool's stored documents as JSON lines by ID, in the format of BEIR's corpus. whole:
-    include the additional fields."""
+    """Write the stored documents of the pool as JSON lines, by ID, in the format of BEIR's corpus.
+    whole: include the additional fields."""
     if campaign.pool is None:
         return
     docnos_and_rows = sorted(
@@ -511,7 +514,7 @@ def _write_removed_topics(campaign: Campaign, wanted: ExportOptions, out: IO[str
 
 
 def write_adjudications(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    """Write the adjudicated labels with their reasons, without the manager."""
+    """Write the adjudicated labels with their reasons, without the names of managers."""
     out.write("\t".join(ADJUDICATION_COLUMNS) + "\n")
     ruled = get_ruled_pairs(campaign)
     wanted_columns = (
@@ -531,7 +534,7 @@ def write_adjudications(campaign: Campaign, wanted: ExportOptions, out: IO[str])
 
 
 def _write_feedback(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    """Write the closing feedback. Without answers, the file consists of its header."""
+    """Write the annotators' closing feedback. Without answers, only the header is written."""
     safe = escape_formula if wanted.spreadsheet else str
     out.write("\t".join(FEEDBACK_COLUMNS) + "\n")
     out.writelines("\t".join(map(safe, row)) + "\n" for row in iterate_feedback(campaign))

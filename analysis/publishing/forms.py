@@ -28,8 +28,8 @@ METHOD_WORDS = {
 
 
 class ChoicesForm(forms.Form):
-    """Selection of judgements for labels. Every field has a default, so that an address without
-    parameters is valid."""
+    """A form of label choices. Every field has a default, so that an address without parameters is
+    valid."""
 
     question = forms.ChoiceField(
         label=_("Question"),
@@ -118,7 +118,7 @@ class ChoicesForm(forms.Form):
         back.widget.attrs["size"] = min(max(len(back.choices), 2), 6)  # type: ignore[attr-defined]
 
     def _offer_questions(self, chosen: str) -> None:
-        """Offer the campaign's questions, and the grades of the chosen one."""
+        """Offer the campaign's questions, and the grades of the selected question."""
         scales: dict[str, Any] = {PRIMARY_KEY: self.campaign.scale}
         questions = self.campaign.questions_after_grade
         scales |= {question.key: question.scale for question in questions}

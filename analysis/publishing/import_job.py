@@ -1,5 +1,5 @@
-"""Import uploaded releases and judgements made in other tools. An upload is deleted once a job has
-imported it."""
+"""Import of uploaded releases and of judgements from other tools. An upload is deleted once a job
+has imported it."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ KEPT_FOR = timedelta(days=1)
 def queue_import(
     file: File, *, user: Any, judged: Mapping[str, Any] | None = None, anyway: bool = False
 ) -> Job:
-    """Create a job that imports the file.
+    """Create a job that imports an uploaded file.
 
-    judged: name, scale and minimum relevant grade of the campaign, if the file is not a release.
-    anyway: import even if annotators have to wait. Raises Refused if the file is too large for the
-    installation or its disk, or if annotators would have to wait.
+    judged: name, scale and minimum relevant grade of the new campaign, if the file is not a
+    release. anyway: import even if annotators have to wait meanwhile. Raises Refused if the file is
+    too large for the installation or its disk, or if annotators would have to wait.
     """
     size = file.size or 0
     check_upload_size(size, user)
@@ -118,7 +118,8 @@ def _import_judgement_file(
 
 @jobs.register_job_kind(IMPORT_JOB, unit="rows")
 def run_import(work: ClaimedJob) -> dict[str, Any]:
-    """Import the file and report facts (rows by kind) and campaign (its slug)."""
+    """Import an uploaded file. The job's report has facts (numbers of rows by kind) and campaign
+    (its slug)."""
     stored = work.parameters["stored"]
     if not default_storage.exists(stored):
         raise Refused(_("The uploaded release has already been imported or no longer exists."))

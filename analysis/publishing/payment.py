@@ -49,7 +49,7 @@ class PayRate:
 
     @classmethod
     def of(cls, amount: str, per: str) -> PayRate:
-        """Parse the entered rate. Raises CampaignError if it is invalid."""
+        """Parse the pay rate as entered. Raises CampaignError if it is invalid."""
         per = per or "hour"
         if per not in RATE_UNITS:
             raise CampaignError(
@@ -93,7 +93,7 @@ class AnnotatorWork:
         return Decimal(self.active_ms) / 3_600_000
 
     def amount(self, rate: PayRate) -> Decimal | None:
-        """Return the payment rounded to cents, half a cent upwards."""
+        """Return the annotator's payment rounded to cents, half a cent upwards."""
         if rate.amount is None:
             return None
         worked = self.hours if rate.per == "hour" else Decimal(self.judgements)
@@ -101,8 +101,8 @@ class AnnotatorWork:
 
 
 def summarise_work(campaign: Campaign) -> list[AnnotatorWork]:
-    """Return all annotators except LLM judges, by pseudonym. A revised judgement counts once, with
-    the active time of all its revisions."""
+    """Return the work of all annotators except LLM judges, by pseudonym. A revised judgement counts
+    once, with the active time of all its revisions."""
     answers = (
         Judgement.objects.filter(membership__campaign=campaign, current=True)
         .values("membership")
@@ -130,8 +130,8 @@ def summarise_work(campaign: Campaign) -> list[AnnotatorWork]:
 
 
 def write_payment(campaign: Campaign, rate: PayRate, out: IO[str]) -> int:
-    """Write a CSV file, with cells escaped so that spreadsheets do not run them as formulas.
-    Returns the number of annotators."""
+    """Write the payments as a CSV file, with cells escaped so that spreadsheets do not run them as
+    formulas. Returns the number of annotators."""
     table = csv.writer(out, lineterminator="\n")
     table.writerow(COLUMNS)
     everybody = summarise_work(campaign)
@@ -150,7 +150,7 @@ def write_payment(campaign: Campaign, rate: PayRate, out: IO[str]) -> int:
 
 
 def export_payment_text(campaign: Campaign, rate: PayRate, *, actor: User | None) -> str:
-    """Return the complete file and record the export in the audit log."""
+    """Return the complete payment file and record the export in the audit log."""
     text = io.StringIO()
     with snapshot():
         write_payment(campaign, rate, text)
@@ -160,5 +160,5 @@ def export_payment_text(campaign: Campaign, rate: PayRate, *, actor: User | None
 
 
 def payment_filename(campaign: Campaign) -> str:
-    """Return the file name. It shows if annotators are simulated."""
+    """Return the name of the payment file. It says if annotators are simulated."""
     return f"{campaign.slug}{'-simulated' if campaign.simulated else ''}-payment.csv"

@@ -1,5 +1,5 @@
-"""Comparison of the system rankings under two recipes. The page requests it, a job computes it and
-stores its report."""
+"""Comparison of the system rankings under two recipes. A page requests it, and a job computes and
+stores it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ SCALE_NAMES = ("all grades", "two grades")
 
 
 def comparison_marks(campaign: Campaign, live: CampaignSnapshot) -> list[int]:
-    """Return what labels and rankings depend on: judgements, audited changes, adjudicated labels
-    and runs."""
+    """Return values that change whenever labels or rankings may change: judgements, audited
+    changes, adjudicated labels and runs."""
     rulings = campaign.audit.filter(
         action__in=(AuditAction.ADJUDICATED, AuditAction.WITHDREW_AN_ADJUDICATION)
     ).count()
@@ -46,8 +46,8 @@ def comparison_marks(campaign: Campaign, live: CampaignSnapshot) -> list[int]:
 def get_newest_comparison(
     campaign: Campaign, first: Recipe, second: Recipe, live: CampaignSnapshot
 ) -> tuple[Job | None, Job | None]:
-    """Return the newest comparison of two recipes, in any state, or None, and a new job to send if
-    it is out of date or failed."""
+    """Return the newest comparison of two recipes, whatever its state, or None, and a new job to
+    send if it is out of date or failed."""
     mine = Job.objects.filter(
         campaign_id=campaign.pk,
         kind=COMPARE_JOB,
@@ -78,8 +78,11 @@ def get_newest_comparison(
 
 @jobs.register_job_kind(COMPARE_JOB, unit="runs", figures=True)
 def compute_recipe_comparison(work: ClaimedJob) -> dict[str, Any]:
-    """Compute the report: judgements (counted), systems, rankings (the result of `compare_rankings`
-    per scale and measure), or the reason why there are none."""
+    """Compare the system rankings under two recipes.
+
+    The report has judgements (number counted), systems, and rankings (the result of
+    `compare_rankings` per scale and measure), or the reason why there are none.
+    """
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     recipe_of_row = {recipe.pk: recipe for recipe in campaign.recipes.all()}
     recipes = [recipe_of_row.get(work.parameters[key]) for key in ("first", "second")]
@@ -124,7 +127,7 @@ def compute_recipe_comparison(work: ClaimedJob) -> dict[str, Any]:
 def no_comparison_reason(
     campaign: Campaign, n_runs: int, made: list[Labels], names: tuple[str, ...]
 ) -> str:
-    """Return why the rankings cannot be compared, or an empty string."""
+    """Return why the system rankings under two recipes cannot be compared, or an empty string."""
     if reason := no_rankings_reason(campaign, n_runs):
         return reason
     without = [name for name, one in zip(names, made, strict=True) if not one.rows]

@@ -76,7 +76,7 @@ def save_recipe(campaign: Campaign, plan: ReleasePlan, *, user: Any) -> Recipe:
 
 
 def delete_recipe(recipe: Recipe, *, user: Any) -> None:
-    """Delete a recipe without releases. Recipes of releases are kept."""
+    """Delete a recipe. Recipes from which releases were built cannot be deleted."""
     if recipe.releases.exists():
         raise CampaignError(_("This recipe can't be deleted because releases were built with it."))
     with transaction.atomic():
@@ -108,8 +108,11 @@ def request_release(recipe: Recipe, *, user: Any, anyway: bool = False) -> Job:
 
 @jobs.register_job_kind(BUILD_JOB, unit="parts")
 def build_release(work: ClaimedJob) -> dict[str, Any]:
-    """Build the release and report facts (as_of, pairs, judgements, adjudicated, bytes), digest,
-    content_digest, release and same_as_before."""
+    """Build a release from a recipe.
+
+    The job's report has facts (as_of, pairs, judgements, adjudicated, bytes), digest,
+    content_digest, release and same_as_before.
+    """
     recipe = (
         Recipe.objects.select_related("campaign__collection", "campaign__pool")
         .filter(pk=work.parameters["recipe"])
@@ -177,7 +180,8 @@ def release_file_name(recipe: Recipe) -> str:
 
 
 def compute_digest(file: IO[bytes]) -> str:
-    """Return the SHA-256 digest of the whole file, which is then positioned at its end."""
+    """Return the SHA-256 digest of an open file from its start, leaving it positioned at its
+    end."""
     file.seek(0)
     total = hashlib.sha256()
     while block := file.read(READ_BYTES):
@@ -201,7 +205,7 @@ class RelabelledPair(NamedTuple):
 def add_pair_ids(
     campaign: Campaign, changes: Sequence[RelabelledPair]
 ) -> list[tuple[RelabelledPair, int | None]]:
-    """Add the row ID of each pair, None if the campaign no longer has it."""
+    """Return each changed pair with its row ID, None if the campaign no longer has the pair."""
     topics, documents = (
         {change.topic for change in changes},
         {change.document for change in changes},
@@ -216,11 +220,12 @@ def add_pair_ids(
 
 @dataclass(frozen=True)
 class RecipeDifference:
-    """Differences between the labels of two recipes.
+    """The differences between the labels of two recipes.
 
-    changes: the first pairs with two different labels. alone: the first pairs with a label under
-    one recipe only. n_graded, n_binary, n_changed: pairs with different labels on that scale, or on
-    either. only_*: pairs with a label under one recipe only.
+    changes: the first pairs that have different labels under the two. alone: the first pairs that
+    have a label under one recipe only. n_graded, n_binary, n_changed: number of pairs with
+    different labels on all grades, on two grades, or on either. only_*: number of pairs with a
+    label under one recipe only.
     """
 
     n_first: int
@@ -248,8 +253,9 @@ CHANGE_COLUMNS = (
 
 
 def format_difference_csv(different: RecipeDifference) -> str:
-    """Return a CSV table of pairs with different labels, then of pairs with one label, whose other
-    cells are empty. Cells are escaped so that spreadsheets do not run them as formulas."""
+    """Return the differences of two recipes as CSV: pairs with different labels, then pairs with a
+    label under one recipe, whose other cells are empty. Cells are escaped so that spreadsheets do
+    not run them as formulas."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(CHANGE_COLUMNS)

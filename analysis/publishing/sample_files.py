@@ -1,7 +1,7 @@
-"""Files of a campaign's sample: the five TREC columns, all pairs with their sampling probabilities,
-the strata, and the batches of a prioritised pool.
+"""Files that describe a campaign's sample: labels in five TREC columns, all pairs with their
+sampling probabilities, the strata, and the batches of a prioritised pool.
 
-With the runs, they are sufficient to reproduce every estimate.
+Together with the runs, they are sufficient to reproduce every estimate.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ DRAW_COLUMNS = ("topic", "document", "stratum", "place", "stage", "entered")
 
 
 def write_prels(campaign: Campaign, choices: LabelChoices, out: IO[str], *, grades: str) -> None:
-    """Write sampled qrels. grades: graded or binary. Raises ValueError if the pool is not sampled,
-    no stage is complete or no pair has a label."""
+    """Write sampled qrels in five TREC columns. grades: graded or binary. Raises ValueError if the
+    pool is not sampled, no stage is complete or no pair has a label."""
     require_sampled(campaign)
     write_prel(read_campaign_sample(campaign, choices).prel(grades), out)
 
@@ -49,8 +49,8 @@ def write_prels(campaign: Campaign, choices: LabelChoices, out: IO[str], *, grad
 def write_sample(
     campaign: Campaign, choices: LabelChoices, out: IO[str], *, safe: Callable[[str], str] = str
 ) -> None:
-    """Write one row per pair of the pool. probability: n_h / N_h of its stratum. grade: empty if it
-    has none."""
+    """Write one row per pair of the pool. probability: n_h / N_h of its stratum. grade: empty if
+    the pair has no label."""
     require_sampled(campaign)
     out.write("\t".join(SAMPLE_COLUMNS) + "\n")
     made: Labels = make_labels(campaign, choices)
@@ -79,9 +79,9 @@ def sampled_pair_cells(pair: SampledPair) -> Sequence[Any]:
 
 
 def write_batches(campaign: Campaign, out: IO[str], *, safe: Callable[[str], str] = str) -> None:
-    """Write one row per pair in a batch of a prioritised pool, by batch in judging order. pairs:
-    number that waited when the batch was planned. The batch's audit pairs are a random sample of
-    these."""
+    """Write one row per pair that was put into a batch of a prioritised pool, by batch in judging
+    order. pairs: number of pairs that waited when the batch was planned. The batch's audit pairs
+    are a random sample of these."""
     pool = campaign.pool
     if pool is None or pool.kind != PoolKind.ORDERED:
         raise ValueError("the pool of this campaign is not prioritised, so it has no batches")
@@ -108,7 +108,8 @@ def require_sampled(campaign: Campaign) -> None:
 
 
 def strata_rows(campaign: Campaign) -> Iterable[Sequence[Any]]:
-    """Yield number, name, N_h at sampling time, and n_h at the end of each stage."""
+    """Yield the strata of a sampled pool: number, name, N_h at sampling time, and n_h at the end of
+    each stage."""
     if campaign.pool is None:
         return []
     return (
@@ -118,8 +119,8 @@ def strata_rows(campaign: Campaign) -> Iterable[Sequence[Any]]:
 
 
 def draw_rows(campaign: Campaign) -> Iterable[Sequence[Any]]:
-    """Yield every pair of a sampled pool, including removed topics: stratum number, position from
-    0, stage, and how it was selected.
+    """Yield every pair of a sampled pool, including removed topics, as topic, document, stratum
+    number, position from 0, stage, and how it was selected.
 
     For a prioritised pool, yield the pairs in batches. The stratum of an audit pair is the set of
     pairs that waited when its batch was planned. A prioritised pair has none.

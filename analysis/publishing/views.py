@@ -1,4 +1,5 @@
-"""Export page of a campaign, its files, recipes and releases, and the import of a release."""
+"""The export page of a campaign with its files, recipes and releases, and the import of
+releases."""
 
 from __future__ import annotations
 
@@ -96,7 +97,7 @@ def page(request: HttpRequest, slug: str) -> HttpResponse:
 def _group_exports(
     campaign: Campaign, query: str, choices: LabelChoices
 ) -> list[tuple[str, list[Any]]]:
-    """Return the available files without the two recommended ones, grouped by title."""
+    """Return the available files grouped by title, without the two recommended ones."""
     main = MAIN_EXPORTS[is_sampled(campaign)]
     offered = {
         name: export
@@ -116,7 +117,7 @@ def _group_exports(
 def _main_files(
     campaign: Campaign, choices: LabelChoices, query: str, labels: Labels
 ) -> list[dict[str, object]]:
-    """Return the two recommended files, each with one line on its content."""
+    """Return the two recommended files, each with one line about its content."""
     graded, binary = (exports.EXPORTS[name] for name in MAIN_EXPORTS[is_sampled(campaign)])
     scale = campaign.scale_of(choices.question)
     least = choices.min_relevant or scale.min_relevant
@@ -141,7 +142,7 @@ def _main_files(
 
 
 def _describe_labels(labels: Labels, n_pairs: int) -> dict[str, str]:
-    """Return how many labels there are, and how many pairs have none."""
+    """Describe how many labels there are, and how many pairs have none."""
     missing = max(n_pairs - labels.n_labels, 0)
     return {
         "headline": ngettext(
@@ -205,8 +206,8 @@ def _render_page(
 
 
 def _export_context(export: exports.Export, query: str, choices: LabelChoices) -> dict[str, object]:
-    """Return a file for display. Options about a further question do not apply to files of
-    grades."""
+    """Return the template context of an exported file. Options about a further question do not
+    apply to files of grades."""
     applies = export.heeds and (choices.is_primary or "question" in export.heeds)
     return {
         "export": export,
@@ -231,8 +232,8 @@ def _recipe_contexts(campaign: Campaign) -> list[dict[str, Any]]:
 
 
 def _recipe_context(recipe: Recipe, job: Job | None) -> dict[str, Any]:
-    """Return a recipe for display: its settings as text, its releases newest first, and its last
-    job unless it succeeded."""
+    """Return the template context of a recipe: its settings as text, its releases newest first, and
+    its last job unless it succeeded."""
     plan = recipes.make_release_plan(recipe)
     return {
         "pk": recipe.pk,
@@ -253,7 +254,7 @@ def _recipe_context(recipe: Recipe, job: Job | None) -> dict[str, Any]:
 @login_required
 @require_safe
 def file(request: HttpRequest, slug: str, name: str) -> HttpResponse | FileResponse:
-    """Return one complete file. Invalid choices show the page with errors."""
+    """Download one exported file. Invalid choices show the page with errors."""
     campaign = get_managed_campaign(request, slug)
     export = exports.find_export(name)
     if export is None:
@@ -278,7 +279,7 @@ def file(request: HttpRequest, slug: str, name: str) -> HttpResponse | FileRespo
 @login_required
 @require_POST
 def send_file(request: HttpRequest, slug: str, name: str) -> HttpResponse:
-    """Send a file to a search engine in a job, whose page shows the answer. Invalid choices show
+    """Request a job that sends a file to a search engine, and show its page. Invalid choices show
     the page with errors."""
     campaign = get_managed_campaign(request, slug)
     form = ExportOptionsForm(request.GET, campaign=campaign)
@@ -301,8 +302,8 @@ def send_file(request: HttpRequest, slug: str, name: str) -> HttpResponse:
 @login_required
 @require_safe
 def payment_file(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return hours and judgements of each annotator, with names. With `rate` and `per`, also the
-    payment."""
+    """Download hours and judgements of each annotator, with names. With `rate` and `per`, payments
+    are included."""
     campaign = get_managed_campaign(request, slug)
     try:
         rate = payment.PayRate.of(request.GET.get("rate", ""), request.GET.get("per", ""))
@@ -378,7 +379,7 @@ def _render_recipe(request: HttpRequest, recipe: Recipe) -> HttpResponse:
 @login_required
 @require_safe
 def release(request: HttpRequest, slug: str, pk: int) -> FileResponse:
-    """Return the release's zip file."""
+    """Download the zip file of a release."""
     campaign = get_managed_campaign(request, slug)
     release = get_object_or_404(
         Release.objects.select_related("recipe__campaign"), pk=pk, recipe__campaign=campaign
@@ -399,7 +400,7 @@ def release(request: HttpRequest, slug: str, pk: int) -> FileResponse:
 
 
 def _selected_recipes(request: HttpRequest, campaign: Campaign) -> tuple[Recipe, Recipe] | None:
-    """Return the two recipes in the address if both belong to the campaign."""
+    """Return the two recipes named in the address, if both belong to the campaign."""
     recipe_of_row = {str(recipe.pk): recipe for recipe in campaign.recipes.all()}
     first, second = (
         recipe_of_row.get(request.GET.get("first", "")),
@@ -461,7 +462,7 @@ def _changes_page(
     part: str,
     prefix: str = "",
 ) -> ListPage:
-    """List pairs with different labels under two recipes, each with its row ID."""
+    """Return a page of the pairs with different labels under two recipes, each with its row ID."""
     shown = ListPage(
         request,
         changes,
@@ -482,7 +483,7 @@ def _changes_page(
 @login_required
 @require_safe
 def difference_file(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return every pair with different labels under two recipes, as CSV."""
+    """Download all pairs with different labels under two recipes, as CSV."""
     campaign = get_managed_campaign(request, slug)
     two = _selected_recipes(request, campaign)
     if two is None:
@@ -505,7 +506,8 @@ def difference_file(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_release(request: HttpRequest) -> HttpResponse:
-    """Import a release, or judgements made elsewhere. The upload is kept until the job has read it."""
+    """Import a release, or judgements made in another tool. The upload is kept until the job has
+    read it."""
     if not can_create(request):
         raise PermissionDenied(
             _("You can't create collections and campaigns. Ask an administrator for permission.")

@@ -16,7 +16,8 @@ PartWriter = Callable[[IO[str]], object]
 
 
 class LastPartWriter(Protocol):
-    """Writes a part that depends on the others. digests: their SHA-256 digests by name."""
+    """A function that writes a part that depends on the other parts. digests: their SHA-256 digests
+    by name."""
 
     def __call__(self, text: IO[str], *, digests: Mapping[str, str]) -> object: ...
 
@@ -42,8 +43,8 @@ def write_zip(
     last: Mapping[str, LastPartWriter] = MappingProxyType({}),
     step: Callable[[str], object] = lambda name: None,
 ) -> None:
-    """Write a zip file. Each part's function writes its text. last: parts that are written in this
-    order after the others. step: called with each name before it is written."""
+    """Write a reproducible zip file. Each part's function writes its text. last: parts written
+    after all others, in this order. step: called with each name before it is written."""
     digests: dict[str, str] = {}
     with zipfile.ZipFile(out, "w") as archive:
         for name in sorted(parts):

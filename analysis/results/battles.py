@@ -1,4 +1,4 @@
-"""Result of a campaign of preferences."""
+"""The results page of a campaign of preferences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from assay.tabular import Cell, Table
 
 
 def describe_battles(campaign: Campaign) -> dict[str, Any]:
-    """Return the context of analysis/battles.html, with `tables` as tables."""
+    """Return the template context of analysis/battles.html, with `tables` as tables."""
     judged = list_judged_battles(campaign)
     ranking = _compute_ranking(judged)
     slots = get_kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL, unjudgeable=False)
@@ -50,7 +50,7 @@ def _make_bias_table(judged: list[JudgedBattle]) -> Table:
 
 
 def _compute_agreement(judged: list[JudgedBattle]) -> dict[str, Any]:
-    """Return nominal alpha over all four answers, and the number of pairs it rests on."""
+    """Return nominal alpha over all four answers, and the number of pairs on which it is based."""
     # imported here, because a web process must not load scipy before it answers
     from assay.labels.agreement.alpha import alpha_interval, krippendorff_alpha
 
@@ -68,8 +68,8 @@ def _compute_agreement(judged: list[JudgedBattle]) -> dict[str, Any]:
 
 
 def _compute_ranking(judged: list[JudgedBattle]) -> dict[str, Any]:
-    """Return the verdict, and the tables and charts of the analysis of preferences. Empty without
-    battles between systems."""
+    """Analyse preferences: return the verdict, tables and charts. Empty without battles between
+    systems."""
     from assay.analyses import compare_preferences
 
     if not any(one.systems for one in judged):

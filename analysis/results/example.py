@@ -1,5 +1,5 @@
-"""The job that fills the demo's example: simulated judgements of five days, a question, feedback,
-additional judgements, adjudications and results, in a closed campaign."""
+"""The job that fills the demo's example campaign: simulated judgements of five days, a question,
+feedback, additional judgements, adjudications and results. The campaign is then closed."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ FEEDBACK = (
 
 @jobs.register_job_kind(example.FILL_JOB, unit="judgements", resumes=True)
 def fill_example(work: ClaimedJob) -> dict[str, Any]:
-    """Fill the example. If it was interrupted, the next attempt continues."""
+    """Fill the demo's example campaign. If it was interrupted, the next attempt continues."""
     campaign = Campaign.objects.select_related("collection", "pool").get(pk=work.campaign_id)
     if campaign.state == Campaign.State.OPEN:
         judge(campaign, work)
@@ -64,8 +64,9 @@ def fill_example(work: ClaimedJob) -> dict[str, Any]:
 
 
 def judge(campaign: Campaign, work: ClaimedJob) -> None:
-    """Let the annotators judge on N_DAYS days. Each evening, the manager requests a third judgement
-    of pairs on which two annotators disagree. The last of these are made on an additional day."""
+    """Simulate N_DAYS days of judging. Each evening, the manager requests a third judgement of
+    pairs on which two annotators disagree. Those of the last evening are made on an additional
+    day."""
     annotators, truth = example.recruit(campaign), example.read_true_grades(campaign)
     needed = campaign.n_pairs * campaign.judgements_per_pair
     work.progress(total=needed, now=True)
@@ -96,7 +97,7 @@ def run_day(
     work: ClaimedJob,
     most: int | None,
 ) -> None:
-    """Let the annotators judge from `start`, at most `most` judgements."""
+    """Simulate one day of judging that begins at `start`, with at most `most` judgements."""
     before = sum(annotator.n_judged for annotator in annotators)
     run_directly(
         campaign,
@@ -111,14 +112,14 @@ def run_day(
 
 
 def ask(campaign: Campaign, annotator: SimulatedAnnotator) -> None:
-    """Ask the open question about a pair that the annotator has judged."""
+    """Let an annotator ask the open question about a pair that they have judged."""
     pair = Lease.objects.filter(membership=annotator.membership).order_by("pk").first()
     if pair is not None and not Question.objects.filter(membership__campaign=campaign).exists():
         ask_question(annotator.membership, pair_id=pair.pair_id, key=uuid.uuid4(), text=QUESTION)
 
 
 def adjudicate(campaign: Campaign, work: ClaimedJob) -> None:
-    """Adjudicate all disputed pairs except N_DISPUTED."""
+    """Adjudicate the disputed pairs of the example, leaving N_DISPUTED of them open."""
     truth = example.read_true_grades(campaign)
     ruled = set(get_ruled_pairs(campaign).values_list("pk", flat=True))
     disputed = [
@@ -133,7 +134,7 @@ def adjudicate(campaign: Campaign, work: ClaimedJob) -> None:
 
 
 def request_results(campaign: Campaign, work: ClaimedJob) -> None:
-    """Request the jobs of the Quality and Results pages, and the ranking by clicks."""
+    """Request the jobs that compute the Quality and Results pages, and the ranking by clicks."""
     live = get_snapshot(campaign)
     measure = answers.get_measure(campaign, answers.default_measure(campaign))
     answers.get_newest_answer(campaign, live, measure)

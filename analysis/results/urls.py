@@ -1,4 +1,4 @@
-"""Addresses of a campaign's results, for viewers and for holders of a results link."""
+"""Addresses of a campaign's results, for viewers and for visitors with a results link."""
 
 from django.urls import path
 

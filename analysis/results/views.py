@@ -113,7 +113,7 @@ RESULT_PARTS: dict[str, tuple[str, Callable[[Campaign], dict[str, Any]] | None]]
 
 
 def _finished_reports(campaign: Campaign) -> Any:
-    """Return the finished reports, newest first."""
+    """Return the campaign's finished reports, newest first."""
     return (
         exclude_studies(Report.objects.filter(campaign=campaign, finished_at__isnull=False))
         .select_related("job")
@@ -197,8 +197,8 @@ def campaign_report(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
 
 
 def requires_results_link(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Wrap a view so that it receives the results link instead of its token. Responds with 410 for
-    an expired or unknown link, and with 429 for too many requests."""
+    """Wrap a view so that it receives the results link instead of its token. The wrapped view
+    responds with 410 to an expired or unknown link, and with 429 to too many requests."""
 
     @wraps(view)
     def guarded(request: HttpRequest, token: str, **named: Any) -> HttpResponse:
@@ -269,7 +269,7 @@ def battles(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def battles_file(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Return the counted preferences, one row per pair of systems."""
+    """Download the counted preferences, with one row per pair of systems."""
     campaign = get_managed_campaign(request, slug)
     if not campaign.is_preferences:
         return redirect("campaign", slug)

@@ -1,2 +1,2 @@
-"""Releases: one zip file with everything needed to verify, use and rebuild a campaign's labels.
-Writing, reading and import."""
+"""Writing, reading and import of releases. A release is one zip file with everything needed to
+verify, use and rebuild a campaign's labels."""

@@ -1,4 +1,4 @@
-"""What readers and reviewers of a release will miss, found in a campaign or in a finished release.
+"""Checks for what readers and reviewers of a release will miss, before or after it is built.
 
 for finding in find_missing(read_campaign_facts(campaign, plan)): ...
 """
@@ -33,7 +33,7 @@ MAX_GRADE = 999
 
 @dataclass(frozen=True)
 class ReleaseFacts:
-    """What a release contains.
+    """What a release contains, as far as checks need it.
 
     documents: whether it contains document texts. n_pairs: pairs to judge, without qualification
     pairs. n_few: those with fewer judgements than planned. n_judged_twice: pairs with two or more
@@ -71,7 +71,7 @@ def refuse_incomplete(campaign: Campaign, plan: ReleasePlan) -> None:
 
 
 def find_missing(facts: ReleaseFacts) -> list[ReleaseFinding]:
-    """Return what readers will miss, required items first."""
+    """Return what readers of a release will miss, required items first."""
     findings = [
         *_check_judgements(facts),
         *_check_texts(facts),
@@ -147,8 +147,8 @@ def _check_texts(facts: ReleaseFacts) -> Iterator[ReleaseFinding]:
 def read_campaign_facts(
     campaign: Campaign, plan: ReleasePlan, *, made: Labels | None = None
 ) -> ReleaseFacts:
-    """Return the facts of a release that would be built now. made: the labels, if the caller has
-    them."""
+    """Return the facts of the release that would be built from a campaign now. made: the labels, if
+    the caller has them."""
     if made is None:  # the method does not change which pairs have a label
         made = make_labels(campaign, replace(plan.choices, method="majority"))
     pairs = get_kept_pairs(campaign)
@@ -227,7 +227,8 @@ def _read_release_publication(release: ReleaseFile) -> Publication:
 def _read_cells(
     release: ReleaseFile, part: str, *, quoting: bool = False
 ) -> Iterator[dict[str, str]]:
-    """Yield the rows of a table by column. Raises FormatError with all problems at the end."""
+    """Yield the rows of a release's table as dictionaries by column. Raises FormatError with all
+    problems at the end."""
     problems = FileProblems(f"{release.name}/{part}")
     for _, cells in release.rows(part, problems, quoting=quoting):
         yield cells
@@ -235,7 +236,8 @@ def _read_cells(
 
 
 def _read_pairs(release: ReleaseFile) -> tuple[set[tuple[str, str]], int]:
-    """Return the pairs to judge, and how many have fewer judgements than planned."""
+    """Return a release's pairs to judge, and how many of them have fewer judgements than
+    planned."""
     rows = list(_read_cells(release, "pairs.tsv"))
     pairs = {(cells["topic"], cells["document"]) for cells in rows}
     try:
@@ -247,7 +249,8 @@ def _read_pairs(release: ReleaseFile) -> tuple[set[tuple[str, str]], int]:
 
 
 def _read_grades(release: ReleaseFile) -> tuple[Grades, bool]:
-    """Return the grades that enter labels, and whether simulated annotators gave some of them."""
+    """Return the grades that enter labels in a release, and whether simulated annotators gave some
+    of them."""
     simulated = {
         row.pseudonym
         for row in release.annotators()
@@ -270,7 +273,7 @@ def _read_grades(release: ReleaseFile) -> tuple[Grades, bool]:
 
 
 def _count_disputed(grades: Grades, settled: set[tuple[str, str]]) -> int:
-    """Return the number of disputed pairs that are not settled."""
+    """Return the number of disputed pairs without an adjudicated or known grade."""
     if not grades:
         return 0
     n_grades = 1 + max(max(given) for given in grades.values())

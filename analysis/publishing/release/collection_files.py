@@ -1,4 +1,4 @@
-"""Runs and click qrels of the collection in a release: their tables and files."""
+"""A collection's runs and click qrels in a release: the tables that list them, and their files."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def iterate_click_rows(campaign: Campaign) -> Iterable[Sequence[Any]]:
 
 
 def run_writers(campaign: Campaign) -> dict[str, Callable[[IO[str]], object]]:
-    """Return the write function of each run by path. A description that is ir_metadata becomes the
-    head of the file."""
+    """Return for each run a function that writes its file, by path in the release. A description
+    that is ir_metadata becomes the head of the file."""
     return {path: partial(_write_run, row) for row, path in list_runs(campaign)}
 
 
@@ -74,7 +74,8 @@ def _write_run(row: Run, out: IO[str]) -> None:
 
 
 def click_writers(campaign: Campaign) -> dict[str, Callable[[IO[str]], object]]:
-    """Return the write function of each click qrels by path."""
+    """Return for each of the click qrels a function that writes its file, by path in the
+    release."""
     return {path: partial(_write_clicks, row) for row, path in list_clicks(campaign)}
 
 

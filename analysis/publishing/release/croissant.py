@@ -74,8 +74,8 @@ def describe_for_croissant(
     descriptions: Mapping[str, str],
     digests: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return the description of a release. as_of: time of its newest judgement. descriptions: by
-    part. digests: SHA-256 by file."""
+    """Return the Croissant description of a release. as_of: time of its newest judgement.
+    descriptions: by part. digests: SHA-256 by file."""
     publication = read_publication(campaign)
     return {
         "@context": CONTEXT,
@@ -101,7 +101,7 @@ def describe_for_croissant(
 
 
 def _describe_publication(campaign: Campaign, publication: Publication) -> dict[str, Any]:
-    """Return the metadata that is known."""
+    """Return the publication metadata that is known, in Croissant's terms."""
     urls = dict.fromkeys(make_license_url(name) for _, name in list_licenses(campaign))
     values = {
         "license": list(urls),

@@ -26,7 +26,7 @@ MAX_LISTED = 50
 
 
 def write_datasheet(content: ReleaseContent) -> str:
-    """Return the datasheet in Markdown."""
+    """Return the datasheet of a release as Markdown."""
     campaign, about, statistics, made = (
         content.campaign,
         content.about,
@@ -79,7 +79,7 @@ def write_datasheet(content: ReleaseContent) -> str:
 
 
 def _as_of_text(campaign: Campaign, about: Mapping[str, Any]) -> str:
-    """Return the date of the data of an open campaign, or an empty string for a closed one."""
+    """Return the date of an open campaign's data, or an empty string for a closed campaign."""
     states = {
         Campaign.State.DRAFT: "campaign not opened yet",
         Campaign.State.OPEN: "campaign still open",
@@ -128,12 +128,12 @@ def _format_rows(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def _format_markdown_rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table whose cells are Markdown."""
+    """Format rows whose cells are Markdown as a table."""
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *rows])
 
 
 def format_figure(value: Any, digits: int = 3, reason: str = "") -> str:
-    """Format a number for reading. An undefined one is replaced by its reason."""
+    """Format a number for the datasheet. An undefined number is replaced by the reason."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return f"undefined: {reason}" if reason else "undefined"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
@@ -183,7 +183,7 @@ def _origin_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> 
 
 def _near_duplicate_notes(campaign: Campaign) -> list[str]:
     """Note that annotators were shown their own grade of a similar document, and since when. Empty
-    if they never were."""
+    if this never happened."""
     turns = _setting_changes(campaign, "show_near_duplicates")
     if not campaign.show_near_duplicates and not turns:
         return []
@@ -198,7 +198,7 @@ def _near_duplicate_notes(campaign: Campaign) -> list[str]:
 
 
 def _setting_changes(campaign: Campaign, setting: str) -> list[tuple[datetime, Any]]:
-    """Return (time, new value) of the changes of a setting since the campaign opened."""
+    """Return the changes of a setting since the campaign opened, as (time, new value)."""
     if campaign.opened_at is None:
         return []
     rows = AuditEvent.objects.filter(
@@ -230,8 +230,8 @@ def _depth_notes(campaign: Campaign) -> list[str]:
 
 
 def _additional_judgements_notes(n_pairs: int, n_judgements: int) -> list[str]:
-    """Describe additional judgements. Managers select such pairs by their judgements, so more
-    judgements on these pairs are not random."""
+    """Describe the additional judgements that managers requested. Managers select pairs by their
+    judgements, so these judgements are not on a random sample."""
     if not n_pairs:
         return []
     pairs = number_words.format_count(n_pairs, "pair")
@@ -260,7 +260,7 @@ def _scale_text(campaign: Campaign, min_relevant: int) -> str:
 
 
 def _removed_topics_text(campaign: Campaign) -> str:
-    """List the removed topics, empty if all are accepted."""
+    """Describe which topics were removed. Empty if none was."""
     removed = campaign.collection.topics.exclude(removed_reason="").order_by("position", "topic_id")
     rows = [(t.topic_id, t.removed_reason, t.same_as) for t in removed[:MAX_LISTED]]
     if not rows:

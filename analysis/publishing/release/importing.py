@@ -1,5 +1,5 @@
-"""Import a release: collection, topics, pool, and the closed campaign with its judgements. The
-import is complete or changes nothing.
+"""Import of a release: collection, topics, pool, and the closed campaign with its judgements. An
+import that fails changes nothing.
 
 The imported judgements must reproduce the release's qrels byte for byte. Rows of other apps are
 written by their services (`pooling.services.restoring`, `annotation.services.campaigns.restoring`).
@@ -55,7 +55,7 @@ def import_release(
 ) -> Campaign:
     """Import a release and return its campaign.
 
-    user: becomes manager of the campaign and collection. step: called with a description of the
+    user: becomes manager of the campaign and collection. step: called with a description of each
     step and a count. A number is added to slugs that are taken. Raises FormatError with the
     position of each problem, in which case nothing is written.
     """
@@ -81,7 +81,7 @@ EARLIER_RULES = {"gold_rule": GoldRule.EXACT.value}
 
 
 class _ReleaseImport:
-    """One import. Its steps follow the dependencies between rows."""
+    """The import of one release. Its steps follow the dependencies between rows."""
 
     def __init__(
         self, release: ReleaseFile, user: User | None, step: ProgressStep, files: list[str]
@@ -148,7 +148,7 @@ class _ReleaseImport:
 
     @contextmanager
     def _importing_part(self, name: str) -> Iterator[None]:
-        """Attribute errors inside the block to this part of the release."""
+        """Report errors raised inside the block as problems of this part of the release."""
         try:
             yield
         except NotRestorable as error:
@@ -238,7 +238,7 @@ class _ReleaseImport:
         return pool
 
     def _create_runs(self, collection: Collection, pool: Pool) -> None:
-        """Import the runs. Those that contributed to the pool are linked to it."""
+        """Import the runs, and link those that contributed to the pool to it."""
         runs = self.release.runs()
         for row in runs:
             with self._importing_part(RUNS):

@@ -47,7 +47,7 @@ def has_citation(campaign: Campaign) -> bool:
 
 
 def list_licenses(campaign: Campaign) -> list[tuple[str, str]]:
-    """Return (what, SPDX identifier) of the parts with a licence."""
+    """Return the licensed parts of a release as (part, SPDX identifier)."""
     publication = read_publication(campaign)
     licenses = (
         ("Judgements", publication.license_judgements),
@@ -63,8 +63,8 @@ def make_license_url(name: str) -> str:
 
 
 def _format_yaml(lines: dict[str, Any]) -> str:
-    """Format values, lists of values and lists of values by key. Empty ones are left out. Values
-    are written as JSON, which is valid YAML."""
+    """Format a mapping as YAML: values, lists of values, and lists of values by key. Empty ones are
+    left out. Values are written as JSON, which is valid YAML."""
     text = ""
     for key, value in lines.items():
         if isinstance(value, list) and value:

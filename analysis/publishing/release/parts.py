@@ -1,8 +1,8 @@
-"""The parts of a release: contents, how each is written, and whether an import needs it.
+"""The parts of a release: their contents, how each is written, and whether an import needs it.
 
-Writing, reading, the datasheet and the documents follow from PARTS. A new part needs one entry here
-and one line in docs/how-to/publish.md. The output depends only on the data and the recipe, not on
-the time, row IDs or the user.
+The writer, the reader, the datasheet and the documents are driven by PARTS. A new part needs one
+entry here and one line in docs/how-to/publish.md. The output depends only on the data and the
+recipe, not on the time, row IDs or the user.
 """
 
 from __future__ import annotations
@@ -64,8 +64,9 @@ OPTIONAL_CONTENT = ("documents", "notes", "runs", "clicks")
 
 @dataclass(frozen=True)
 class ReleasePlan:
-    """The recipe of a release. documents: include the pool's texts. notes: include annotators'
-    notes. runs, clicks: include the collection's runs and its qrels from clicks."""
+    """What to include in a release: its recipe and options. documents: include the pool's texts.
+    notes: include annotators' notes. runs, clicks: include the collection's runs and its qrels from
+    clicks."""
 
     name: str = "default"
     choices: LabelChoices = field(default_factory=LabelChoices)
@@ -84,7 +85,8 @@ class ReleasePlan:
 
 @dataclass(frozen=True, eq=False)
 class ReleaseContent:
-    """The data from which the parts are written. about: campaign.json. sheet: the datasheet."""
+    """The data from which the parts of a release are written. about: campaign.json. sheet: the
+    datasheet."""
 
     campaign: Campaign
     plan: ReleasePlan
@@ -97,12 +99,12 @@ class ReleaseContent:
 
 @dataclass(frozen=True)
 class ReleasePart:
-    """A part of a release.
+    """A type of file or folder in a release.
 
-    name: file name. A folder's ends with a slash. holds: description in the datasheet. needed: an
-    import fails without it. earlier: columns written by older versions, which are still read.
-    write: returns the content as text, or as rows for a table with columns. asked: whether a
-    release of this content has the part.
+    name: file name, with a slash at the end for a folder. holds: description in the datasheet.
+    needed: whether an import fails without it. earlier: columns written by older versions, which
+    are still read. write: returns the content as text, or as rows for a table with columns. asked:
+    whether a release of this content has the part.
     """
 
     name: str
@@ -127,7 +129,7 @@ def _format_cell(value: Any) -> str:
 
 
 def part_writers(content: ReleaseContent) -> dict[str, Callable[[IO[str]], object]]:
-    """Return the write function of each part by name, except those of `last_part_writers`."""
+    """Return a function for each part that writes it, by name, except for `last_part_writers`."""
     asked = [
         part
         for part in PARTS
@@ -149,7 +151,7 @@ def part_writers(content: ReleaseContent) -> dict[str, Callable[[IO[str]], objec
 
 
 def last_part_writers(content: ReleaseContent) -> dict[str, LastPartWriter]:
-    """Return the write functions of the parts that contain the digests of the others."""
+    """Return the functions that write the parts that contain digests of other parts, by name."""
     return {CROISSANT: partial(_write_croissant, content), CHECKSUMS_FILE: _write_checksums}
 
 
@@ -243,8 +245,8 @@ AUDIT_COLUMNS = (
 
 
 def _write_audit(content: ReleaseContent, text: IO[str]) -> None:
-    """Write all judgements and adjudications in the order of time, each line with the SHA-256 digest
-    of the line before. The columns do not depend on the recipe."""
+    """Write all judgements and adjudications in chronological order. Each line has the SHA-256
+    digest of the line before. The columns do not depend on the recipe."""
     places = [RAW_COLUMNS.index(name) for name in AUDIT_COLUMNS[2:-1]]
     events = []
     for judgement in iterate_raw_judgements(content.campaign, notes=False):
@@ -311,7 +313,7 @@ def _gold_rows(content: ReleaseContent) -> Iterable[Sequence[Any]]:
 
 
 def _write_topics(content: ReleaseContent, text: IO[str]) -> None:
-    """Write all topics, accepted and removed, in order and with all their texts."""
+    """Write all topics in order, accepted and removed, with all their texts."""
     for t in content.campaign.collection.topics.order_by("position", "topic_id"):
         row = {
             "id": t.topic_id,

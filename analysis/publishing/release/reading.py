@@ -1,5 +1,5 @@
-"""Read untrusted releases. Nothing is unpacked to disk, and every problem is reported with its
-position.
+"""Readers for untrusted releases. Nothing is unpacked to disk, and every problem is reported with
+its position.
 
     # complete, all parts listed and checksums correct, otherwise FormatError
     with open_release(path, name="release.zip") as release:
@@ -156,7 +156,8 @@ class ReleaseFile:
         self.about = self._read_manifest()
 
     def _check_sums(self, names: list[str]) -> None:
-        """Read every part once, so that damage is found before anything is written."""
+        """Compare the checksums of all parts, so that damage is found before anything is
+        written."""
         said = {}
         for number, line in enumerate(self.text(CHECKSUMS_FILE).splitlines(), 1):
             digest, _, name = line.partition("  ")
@@ -193,7 +194,7 @@ class ReleaseFile:
         return self.stored_name(name) in self.file.namelist()
 
     def text(self, name: str) -> str:
-        """Return a small part as text."""
+        """Return the text of a small part of the release."""
         with self.part(name) as file:
             raw = file.read(MAX_TEXT_BYTES + 1)
         if len(raw) > MAX_TEXT_BYTES:
@@ -241,7 +242,7 @@ class ReleaseFile:
         return about
 
     def guidelines(self) -> list[tuple[int, str]]:
-        """Return (version, text) by version."""
+        """Return (version, text) of each version of the guidelines, oldest first."""
         numbered = [
             (int(match[1]), name)
             for name in self.file.namelist()
@@ -250,7 +251,7 @@ class ReleaseFile:
         return [(number, self.text(name)) for number, name in sorted(numbered)]
 
     def objects(self, part: str) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Yield (line number, object) of a JSON Lines part."""
+        """Yield the objects of a JSON Lines part as (line number, object)."""
         with self.part(part) as file:
             for number, text in iterate_lines(file, name=f"{self.name}/{self.stored_name(part)}"):  # type: ignore[arg-type]
                 if not text.strip():
@@ -273,7 +274,7 @@ class ReleaseFile:
     def rows(
         self, part: str, mistakes: FileProblems, *, quoting: bool = False
     ) -> Iterator[tuple[DelimitedRow, dict[str, str]]]:
-        """Yield the rows of a table with exactly the columns of the part, as written by this or an
+        """Yield the rows of a table. Its columns must be exactly those of the part, in this or an
         older version."""
         with self.part(part) as file:
             table = DelimitedTable(
@@ -301,7 +302,7 @@ class ReleaseFile:
                     yield row, cells
 
     def _checked_rows(self, part: str, read: Any, *, quoting: bool = False) -> Iterator[Any]:
-        """Yield the result of `read(line, cells)` for each row. Raises FormatError with all
+        """Yield each row of a table, converted by `read(line, cells)`. Raises FormatError with all
         problems at the end."""
         mistakes = FileProblems(f"{self.name}/{self.stored_name(part)}")
         for row, cells in self.rows(part, mistakes, quoting=quoting):
@@ -490,7 +491,8 @@ class ReleaseFile:
         return list(self._checked_rows("adjudications.tsv", read))
 
     def answers(self, scales: Mapping[str, set[int]]) -> dict[RevisionKey, dict[str, int | None]]:
-        """Return the answers to further questions by revision. scales: values of each question."""
+        """Return the answers to further questions, by revision and question. scales: valid values
+        of each question."""
         answers: dict[RevisionKey, dict[str, int | None]] = {}
 
         def read(line: int, c: dict[str, str]) -> None:
@@ -508,7 +510,7 @@ class ReleaseFile:
         return answers
 
     def judgements(self, scale: set[int]) -> Iterator[JudgementRow]:
-        """Yield the judgements. Raises FormatError with all problems at the end."""
+        """Yield the release's judgements. Raises FormatError with all problems at the end."""
 
         def read(line: int, c: dict[str, str]) -> JudgementRow:
             revision, version = (
@@ -556,7 +558,8 @@ class ReleaseFile:
 
 
 def parse_annotator_type(cells: Mapping[str, str]) -> str:
-    """Return the annotator type. Version 0.1.0 only recorded whether the annotator was simulated."""
+    """Parse the type of an annotator. Releases of version 0.1.0 only record whether the annotator
+    was simulated."""
     if "type" in cells:
         return parse_choice(cells["type"], [kind.value for kind in AnnotatorType], "type")
     return (

@@ -1,4 +1,4 @@
-"""Tables of a release that catalogues of data sets describe: files, columns and types."""
+"""The tables of a release that data set catalogues describe: their files, columns and types."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class ColumnType(Enum):
 
 @dataclass(frozen=True)
 class ReleaseTable:
-    """A table. part: its file. key: the columns that identify a row. quoted: whether cells are
-    quoted as in CSV. has_header: whether the first line of a delimited file names the columns.
-    Objects of JSON Lines may have further keys."""
+    """A table of a release. part: its file. key: the columns that identify a row. quoted: whether
+    cells are quoted as in CSV. has_header: whether the first line of a delimited file names the
+    columns. Objects of JSON Lines may have further keys."""
 
     name: str
     part: str

@@ -1,4 +1,4 @@
-"""Names in releases of format version 1. They are translated here, when a release is read."""
+"""Translation of names in releases of format version 1, applied when a release is read."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ TYPES = {"person": "human", "machine": "llm"}
 
 
 def translate_cell(column: str, cell: str) -> str:
-    """Return the cell of a current column as written now."""
+    """Translate a cell of a version 1 table to the value that is written now."""
     return TYPES.get(cell, cell) if column == "type" else cell
 
 
 def translate_manifest(about: dict[str, Any]) -> None:
-    """Rename keys and values of campaign.json in place. Malformed values are unchanged, and later
-    checks report them."""
+    """Rename keys and values of a version 1 campaign.json in place. Malformed values are left for
+    later checks."""
     campaign, recipe, pool = (about.get(name) for name in ("campaign", "recipe", "pool"))
     settings = campaign.get("settings") if isinstance(campaign, dict) else None
     if isinstance(settings, dict) and "threshold" in settings:

@@ -67,7 +67,7 @@ def write_release(
     *,
     step: Callable[[str], object] = lambda name: None,
 ) -> dict[str, Any]:
-    """Write the release as a zip file from one snapshot.
+    """Write a release as a zip file from one snapshot.
 
     Returns as_of and content_sha256 (docs/how-to/publish.md) and the counts of pairs, judgements,
     adjudicated and parts. Raises CampaignError if an ID is not allowed in qrels.
@@ -133,7 +133,7 @@ def content_digest(campaign: Campaign, choices: LabelChoices, made: Labels) -> s
 
 
 def newest_judgement_time(campaign: Campaign) -> datetime | None:
-    """Return the time of the newest judgement or adjudication in the release."""
+    """Return the time of the campaign's newest judgement or adjudication, None if there is none."""
     pairs = get_kept_pairs(campaign)
     judged = Judgement.objects.filter(pair__in=pairs).aggregate(at=Max("judged_at"))["at"]
     ruled = pairs.exclude(adjudicated_grade=None).aggregate(at=Max("adjudicated_at"))["at"]
@@ -145,7 +145,7 @@ def format_release_time(at: datetime | None) -> str | None:
 
 
 def describe_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
-    """Return what an installation needs to recreate the campaign."""
+    """Return the content of campaign.json: what an installation needs to recreate the campaign."""
     pool = campaign.pool
     settings = {name: getattr(campaign, name) for name in SHARED_SETTINGS}
     if not campaign.further_questions:  # releases of one question are as in earlier versions
@@ -201,8 +201,8 @@ def describe_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> di
 
 
 def release_statistics(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
-    """Return the campaign statistics with the keys of `judgements stats`, and the labels by
-    decision with those of `aggregate`."""
+    """Return the campaign statistics with the keys of `judgements stats`, and the numbers of labels
+    by decision with the keys of `aggregate`."""
     numbers = compute_campaign_statistics(
         made.table,
         min_relevant=made.min_relevant,
@@ -227,8 +227,8 @@ def release_statistics(campaign: Campaign, plan: ReleasePlan, made: Labels) -> d
 
 
 def compute_truncated_share(campaign: Campaign) -> float | None:
-    """Return the share of pairs whose stored text was truncated for judging. None if nothing is
-    truncated or no text is stored."""
+    """Return the share of pairs whose stored text was truncated for judging. None if no text is
+    truncated or none is stored."""
     if not campaign.truncate_words:
         return None
     stored = get_kept_pairs(campaign).filter(entry__document__isnull=False)
