@@ -40,8 +40,8 @@ LAYOUTS: dict[str, Callable[[Table], str]] = {TWO_COLUMN: to_paper_latex, ONE_CO
 
 
 def refuse_target(target: Path, *, replace: bool) -> None:
-    """Raise BadInput if the target exists, unless it is an empty folder, or an unchanged study and
-    `replace` is set."""
+    """Raise BadInput unless the study can be written to this folder: it does not exist, is empty,
+    or contains an unchanged study and `replace` is set."""
     if not target.exists():
         return
     if not target.is_dir() or (any(target.iterdir()) and not (target / ABOUT).exists()):
@@ -60,8 +60,8 @@ def refuse_target(target: Path, *, replace: bool) -> None:
 
 
 def is_study_input(path: Path) -> bool:
-    """Return whether the TOML file is among the inputs of an existing study. Making that study
-    again copies its inputs."""
+    """Return whether the TOML file is in the `inputs` folder of an existing study. Its inputs are
+    then copied when the study is made again."""
     return (
         path.resolve().parent.name == "inputs" and (path.resolve().parent.parent / ABOUT).exists()
     )
@@ -86,8 +86,8 @@ def _read_checksums(folder: Path) -> dict[str, str]:
 def write_study_folder(
     made: MadeStudy, target: Path, *, inputs: Path | None = None, replace: bool = False
 ) -> dict[str, Any]:
-    """Write the study and return the command's result. inputs: a folder to move to `inputs`. Raises
-    BadInput."""
+    """Write a study to its folder and return the command's result. inputs: a folder to move to
+    `inputs`. Raises BadInput."""
     target = Path(os.path.realpath(target))  # keep a symbolic link and write to its target
     refuse_target(target, replace=replace)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -195,14 +195,16 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def _set_default_permissions(folder: Path) -> None:
-    """Set the default permissions, because temporary folders are only readable by their owner."""
+    """Give the folder and its files default permissions. Temporary folders are only readable by
+    their owner."""
     mask = os.umask(0)
     os.umask(mask)
     folder.chmod(0o777 & ~mask)
 
 
 def _replace_folder(temporary: Path, target: Path) -> None:
-    """Replace the old folder, which is kept until the new one is in place."""
+    """Replace an existing study folder by the new one. The old one is kept until the new one is in
+    place."""
     if not target.exists():
         temporary.rename(target)
         return

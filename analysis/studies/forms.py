@@ -1,5 +1,5 @@
-"""The form of one study. Its fields are the keys of the study's TOML file, except those that the
-campaign or collection supplies."""
+"""The form for requesting a study. Its fields are the keys of the study's TOML file, except those
+that the campaign or collection supplies."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class StudyForm(forms.Form):
         )
 
     def given(self) -> StudyInputs:
-        """Return the inputs for `request_study`. Empty fields keep the study's default."""
+        """Return the form's inputs for `request_study`. Empty fields keep the study's default."""
         data = self.cleaned_data
         uploads, files = store_uploads(
             {
@@ -191,14 +191,14 @@ def option_field(key: DeclaredOption) -> forms.Field:
 
 
 def with_placeholder(field: forms.Field, usual: Any) -> forms.Field:
-    """Show the default of an empty field."""
+    """Show the default of a field as its placeholder."""
     if usual not in (None, ""):
         field.widget.attrs["placeholder"] = str(usual)
     return field
 
 
 class LinesField(forms.CharField):
-    """A field for texts, one per line."""
+    """A form field for several texts, one per line."""
 
     widget = forms.Textarea
 
@@ -211,7 +211,7 @@ class LinesField(forms.CharField):
 
 
 class NamesField(LinesField):
-    """A field for lines of the form `name = words`."""
+    """A form field for lines of the form `name = words`."""
 
     def clean(self, value: Any) -> dict[str, str]:
         names = {}
@@ -227,7 +227,7 @@ class NamesField(LinesField):
 
 
 def strip_quotes(text: str) -> str:
-    """Remove enclosing quotation marks, as TOML does."""
+    """Remove the quotation marks around a text, as TOML does."""
     if len(text) > 1 and text[0] == text[-1] == '"':
         try:
             return str(tomllib.loads(f"x = {text}")["x"])

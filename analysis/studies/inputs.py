@@ -1,5 +1,4 @@
-"""User inputs for a study of a campaign or collection, in addition to stored data: values, files,
-and selected runs and qrels."""
+"""Inputs that a user adds to a study of stored data: values, files, and selected runs and qrels."""
 
 from __future__ import annotations
 
@@ -35,11 +34,12 @@ CAMPAIGN_KEYS = COLLECTION_KEYS | {
 
 @dataclass(frozen=True)
 class StudyInputs:
-    """The inputs that a user selects or uploads.
+    """Inputs that a user selects or uploads for a study.
 
     values: for keys that are not files, with the types of TOML. files: content by path in FOLDER.
-    uploads: paths of its files by key (for a key with a single file, the last counts). runs: IDs,
-    all of the collection if None. qrels, clicks: references, the default of the source if empty.
+    uploads: paths of the uploaded files by key (for a key with a single file, the last counts).
+    runs: IDs, all of the collection if None. qrels, clicks: references, the default of the source
+    if empty.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class StudyInputs:
     clicks: Sequence[str] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the inputs as JSON, without file contents."""
+        """Return the inputs as JSON values, without the contents of files."""
         return {
             "values": dict(self.values),
             "uploads": {key: list(paths) for key, paths in self.uploads.items()},
@@ -67,7 +67,7 @@ class StudyInputs:
 
 
 def supplied_keys(study: Study, *, by_campaign: bool) -> frozenset[str]:
-    """Return the keys that the campaign or collection supplies."""
+    """Return the keys of the study's TOML file that the campaign or collection supplies."""
     if not by_campaign:
         return COLLECTION_KEYS
     if "scale" not in keys_by_name(study):  # the user chooses the minimum relevant grade
@@ -87,7 +87,7 @@ def uploaded_keys(study: Study, *, by_campaign: bool) -> dict[str, bool]:
 
 
 def value_keys(study: Study, *, by_campaign: bool) -> list[str]:
-    """Return the keys that are not files and that the campaign or collection does not supply."""
+    """Return the keys that only the user can supply and that are not files."""
     return [
         name
         for name, key in keys_by_name(study).items()
@@ -99,7 +99,8 @@ def value_keys(study: Study, *, by_campaign: bool) -> list[str]:
 def store_uploads(
     uploads: Mapping[str, Sequence[tuple[str, bytes]]],
 ) -> tuple[dict[str, list[str]], dict[str, bytes]]:
-    """Return paths by key and content by path. uploads: (file name, content) by key."""
+    """Assign paths to uploaded files. Returns paths by key and content by path. uploads: (file
+    name, content) by key."""
     taken: set[str] = set()
     paths: dict[str, list[str]] = {}
     files: dict[str, bytes] = {}

@@ -32,8 +32,8 @@ SPELLED = {
 
 
 def render_macros(tables: Iterable[Table]) -> str:
-    r"""Return one \newcommand per number, and per best value of a column and its row. Tables of more
-    than MAX_SHOWN rows are left out."""
+    r"""Return the study's numbers as LaTeX: one \newcommand per number, per best value of a column,
+    and per row that has it. Tables of more than MAX_SHOWN rows are left out."""
     lines: list[str] = []
     names: set[str] = set()
     for table in tables:
@@ -49,8 +49,9 @@ def render_macros(tables: Iterable[Table]) -> str:
 
 
 def _iterate_numbers(table: Table) -> Iterator[tuple[str, str]]:
-    """Yield (name, LaTeX text) of the cells of numeric columns, row by row, then of the best cells.
-    Rows are named by the columns before the first numbers. Undefined numbers are dashes."""
+    """Yield the numbers of a table as (command name, LaTeX text): the cells of numeric columns row
+    by row, then the best cells. Rows are named by the columns before the first numbers. Undefined
+    numbers are dashes."""
     shown, columns, numeric = format_cells(table), table.columns, table.numeric
     n_names = next((i for i, number in enumerate(numeric) if number), len(numeric)) or 1
     rows = [" ".join(row[:n_names]) for row in shown]
@@ -70,7 +71,7 @@ def _iterate_numbers(table: Table) -> Iterator[tuple[str, str]]:
 
 
 def command_name(*texts: str) -> str:
-    """Return the name of a LaTeX command: the words of the texts without a gap, in letters only."""
+    """Return a LaTeX command name made of the words of these texts, letters only, in camel case."""
     spelled = "".join(
         f" {SPELLED[letter]} " if letter in SPELLED else letter for letter in " ".join(texts)
     )
@@ -80,7 +81,7 @@ def command_name(*texts: str) -> str:
 
 
 def _make_distinct(name: str, names: set[str]) -> str:
-    """Return the name, with B, C and so on appended if it exists."""
+    """Return the name, with B, C and so on appended if it is already taken."""
     if name not in names:
         return name
     return next(
@@ -89,7 +90,7 @@ def _make_distinct(name: str, names: set[str]) -> str:
 
 
 def _letters(number: int) -> str:
-    """Return 1 as B, 25 as Z, 26 as BA."""
+    """Convert a number to letters: 1 to B, 25 to Z, 26 to BA."""
     text = ""
     while number:
         number, digit = divmod(number, 26)
@@ -98,7 +99,7 @@ def _letters(number: int) -> str:
 
 
 def render_words(words: Iterable[str]) -> str:
-    """Return paragraphs as LaTeX. Words in backquotes are keys and commands."""
+    """Convert paragraphs to LaTeX. Words in backquotes are keys and commands."""
     paragraphs = "\n\n".join(
         re.sub(r"`([^`]*)`", lambda match: rf"\texttt{{{match[1]}}}", escape_latex(text))
         for text in words

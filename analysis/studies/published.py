@@ -1,4 +1,4 @@
-"""Published values of papers, for comparison with computed ones."""
+"""Values published in papers, shown next to the computed ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The report of a study, as a self-contained HTML page and as Markdown with separate figures."""
+"""Rendering of a study's report, as a self-contained HTML page and as Markdown with separate
+figures."""
 
 from __future__ import annotations
 
@@ -90,7 +91,7 @@ ABOUT_ID = "about-this-report"
 
 
 def _contents_html(made: MadeStudy) -> str:
-    """Return links to the parts, with the tables and figures of each."""
+    """Render the table of contents: links to the parts, with the tables and figures of each."""
     items = []
     for one in made.parts:
         tables = [(f"t-{table.key}", table.title) for table in one.section.tables]
@@ -114,8 +115,8 @@ def _render_data(one: MadePart) -> str:
 
 
 def renumber_ids(page: str) -> str:
-    """Number the IDs of charts from 1 in every report, because the process counts them across
-    reports."""
+    """Number the element IDs of charts from 1 in each report, because the process numbers them
+    across reports."""
     numbers = count(1)
     names: dict[str, str] = {}
 
@@ -132,7 +133,7 @@ def _paragraph_html(text: str) -> str:
 
 
 def _inline_html(text: str) -> str:
-    """Convert a text to HTML. Words in backquotes are keys and commands."""
+    """Convert a text to inline HTML. Words in backquotes are keys and commands."""
     return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(text))
 
 

@@ -1,4 +1,4 @@
-"""Making a study from its TOML file, used by the command and the worker."""
+"""Creation of a study's folder from its TOML file, for the command and the background worker."""
 
 from __future__ import annotations
 

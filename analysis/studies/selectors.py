@@ -1,5 +1,5 @@
-"""Stored studies for pages and API. Each is a `Report` whose file is the study's folder as a zip
-file."""
+"""Queries for stored studies, for pages and API. Each is a `Report` whose file is the study's
+folder as a zip file."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ FOLDED_SECTION = r"<section\1><details><summary><h2>\2</h2></summary>\3</details
 
 
 def visible_studies(request_or_user: Any) -> QuerySet[Report]:
-    """Return studies of the campaigns and collections that the user manages."""
+    """Return the studies of the campaigns and collections that the user manages."""
     return visible_rows(request_or_user).filter(kind__startswith=Report.STUDY)
 
 
 def get_visible_study(request_or_user: Any, pk: int) -> Report:
-    """Return the study. Raises Http404 for users who may not see it."""
+    """Return the study with this ID. Raises Http404 for users who may not see it."""
     report = visible_studies(request_or_user).filter(pk=pk).first()
     if report is None:
         raise Http404("Study not found.")
@@ -39,7 +39,7 @@ def get_visible_study(request_or_user: Any, pk: int) -> Report:
 
 @contextmanager
 def open_study_zip(row: Report) -> Iterator[zipfile.ZipFile]:
-    """Open the study's zip file. Raises Http404 until it is made."""
+    """Open the zip file of a study. Raises Http404 if the study has not been made yet."""
     if ZIP_NAME not in row.files:
         raise Http404("The study is not finished yet.")
     with default_storage.open(row.files[ZIP_NAME], "rb") as file, zipfile.ZipFile(file) as archive:
@@ -47,7 +47,7 @@ def open_study_zip(row: Report) -> Iterator[zipfile.ZipFile]:
 
 
 def read_study_file(row: Report, name: str) -> bytes:
-    """Return one file of the folder. Raises Http404 for an unknown name."""
+    """Return one file of a study's folder. Raises Http404 for an unknown name."""
     with open_study_zip(row) as archive:
         try:
             return archive.read(name)
@@ -61,7 +61,7 @@ def describe_study(row: Report) -> dict[str, Any]:
 
 
 def report_body(row: Report) -> str:
-    """Return the body of `report.html` without its heading, which the page shows itself. Sections
+    """Return the body of a study's `report.html` for a page that shows the heading itself. Sections
     after the first are folded."""
     text = read_study_file(row, "report.html").decode()
     inner = text.partition("<main>")[2].rpartition("</main>")[0]

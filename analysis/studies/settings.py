@@ -1,4 +1,4 @@
-"""The TOML file that names a study's inputs. Its paths are relative to its folder.
+"""Reading of the TOML file that names a study's inputs. Its paths are relative to its folder.
 
 settings = read_settings("study.toml", study)  # FormatError with file and line
 settings.values["runs"]  # ["runs/bm25.run", ...], relative to settings.folder
@@ -55,8 +55,8 @@ N_COLOURS = 6
 
 @dataclass(frozen=True)
 class StudySettings:
-    """Parsed settings. folder: base of the paths, "" for the working directory. values: by key,
-    with defaults for missing keys."""
+    """A study's parsed TOML file. folder: base of the paths, "" for the working directory. values:
+    by key, with defaults for missing keys."""
 
     folder: str
     values: dict[str, Any]
@@ -71,8 +71,8 @@ def keys_by_name(study: Study) -> dict[str, DeclaredOption]:
 
 
 def read_settings(path: str, study: Study) -> StudySettings:
-    """Read and check the file. Raises FormatError with all problems: invalid TOML, unknown keys and
-    missing files."""
+    """Read and check a study's TOML file. Raises FormatError with all problems: invalid TOML,
+    unknown keys and missing files."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -85,7 +85,7 @@ def read_settings(path: str, study: Study) -> StudySettings:
 
 
 def check_values(study: Study, values: Mapping[str, Any]) -> None:
-    """Raise FormatError for invalid values, each with its key."""
+    """Raise FormatError for invalid values of a study's keys, naming each key."""
     reader = _Reader("", "", study)
     reader.values(dict(values))
     if reader.problems:
@@ -185,7 +185,8 @@ class _Reader:
         return value
 
     def _systems(self, key: DeclaredOption, value: Any) -> dict[str, Any]:
-        """Check names, and tables of words, each with its line."""
+        """Check the table `systems`, whose values are names or tables of words, and report each
+        problem with its line."""
         if not isinstance(value, dict):
             return self._names(key, value)
         for name, words in value.items():

@@ -1,5 +1,5 @@
-"""A campaign, collection or release as input files of a study, with a TOML file as if written by
-hand.
+"""Conversion of a campaign, collection or release to a study's input files, with a TOML file as if
+written by hand.
 
     path = write_campaign_inputs(study, "my-campaign", folder)  # folder/study.toml and its files
 
@@ -61,8 +61,8 @@ NO_INPUTS = StudyInputs()
 
 
 def _qrels_writer(load: Callable[..., Any], *of: Any) -> Callable[[IO[str]], object]:
-    """Return a write function that loads the data on its first use, because the study may not need
-    it."""
+    """Return a function that writes qrels. The data are loaded on its first call, because the study
+    may not need them."""
     return lambda out: write_qrels(load(*of), out)
 
 
@@ -71,7 +71,7 @@ def _run_writer(load: Callable[[], Any], tag: str) -> Callable[[IO[str]], object
 
 
 class _InputFolder:
-    """Files of a study, and the content of its TOML file."""
+    """The folder of a study's input files, and the content of its TOML file."""
 
     def __init__(self, study: Study, folder: Path) -> None:
         self.kinds, self.folder = (
@@ -83,17 +83,18 @@ class _InputFolder:
         self.taken: set[str] = set()
 
     def file(self, key: str, name: str, write: Callable[[IO[str]], object]) -> None:
-        """Write the file if the study has this key. An empty file is left out."""
+        """Write an input file if the study has this key. An empty file is left out."""
         if key in self.keys and self._written(name, write):
             self.said[key] = name
 
     def one_of_files(self, key: str, name: str, write: Callable[[IO[str]], object]) -> None:
-        """Write one file of a key that takes several files."""
+        """Write an input file for a key that takes several files, if the study has this key."""
         if key in self.keys and self._written(name, write):
             self.said[key] = [name]
 
     def named(self, key: str, name: str, folder: str, write: Callable[[IO[str]], object]) -> None:
-        """Add one file to a key that is a table of named files."""
+        """Write an input file and add it to the table of named files under this key, if the study
+        has this key."""
         if key in self.keys:
             path = make_path(folder, name, ".qrels", self.taken)
             if self._written(path, write):
@@ -115,7 +116,8 @@ class _InputFolder:
         return True
 
     def write_settings(self, given: StudyInputs) -> str:
-        """Write the TOML file and return its path. Inputs of the user override those of the source."""
+        """Write the TOML file and return its path. The user's inputs override those of the
+        source."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, content in given.files.items():
             path = self.folder / name
@@ -135,7 +137,7 @@ class _InputFolder:
 
 
 def format_toml(said: Mapping[str, Any]) -> str:
-    """Format texts, numbers, lists, and tables of texts or of inline tables as TOML."""
+    """Format a mapping as TOML: texts, numbers, lists, and tables of texts or of inline tables."""
 
     def line(name: str, value: Any) -> str:
         if isinstance(value, dict):
@@ -156,7 +158,7 @@ def format_toml(said: Mapping[str, Any]) -> str:
 def write_campaign_inputs(
     study: Study, slug: str, folder: Path, given: StudyInputs = NO_INPUTS
 ) -> str:
-    """Write the inputs and return the path of the TOML file.
+    """Write a campaign's data as input files of a study and return the path of the TOML file.
 
     Judgements and labels (qrels) are the campaign's current ones. Click qrels are the collection's
     qrels from clicks. given: the user's selections and uploads. Raises BadInput.
@@ -217,15 +219,15 @@ def _write_campaign_inputs(
 
 
 def _limit_measures(made: _InputFolder, study: Study, depth: int | None) -> None:
-    """Limit the cutoffs of a comparison's default measures to the depth that is judged."""
+    """Limit the cutoffs of a comparison's default measures to the judging depth."""
     if study.name == "comparison":
         usual = parse_measures(str(keys_by_name(study)["measures"].default))
         made.value("measures", " ".join(map(str, limit_cutoffs(usual, depth))))
 
 
 def select_click_references(campaign: Campaign, given: StudyInputs) -> Sequence[str]:
-    """Return references of the selected click qrels, by default all of the collection that come
-    from clicks."""
+    """Return references to the selected click qrels, by default all of the collection's qrels that
+    come from clicks."""
     rows = campaign.collection.qrels.filter(kind=Qrels.Kind.CLICKS).order_by("name")
     return (
         [f"imported:{pk}" for pk in rows.values_list("pk", flat=True)]
@@ -237,9 +239,9 @@ def select_click_references(campaign: Campaign, given: StudyInputs) -> Sequence[
 def write_collection_inputs(
     study: Study, slug: str, folder: Path, given: StudyInputs = NO_INPUTS
 ) -> str:
-    """Write the inputs and return the path of the TOML file. By default, the qrels are those that
-    do not come from clicks. Raises BadInput if the study takes one of several qrels and none is
-    selected."""
+    """Write a collection's data as input files of a study and return the path of the TOML file. By
+    default, the qrels are those that do not come from clicks. Raises BadInput if the study takes
+    one of several qrels and none is selected."""
     collection = get_collection(slug)
     made = _InputFolder(study, folder)
     made.value("title", f"{collection.name}: {study.title}")
@@ -264,7 +266,7 @@ def _add_collection_files(
     qrels: Sequence[str],
     clicks: Sequence[str],
 ) -> None:
-    """Add the collection's documents, topics, runs and qrels."""
+    """Add the collection's documents, topics, runs and qrels to the input files."""
     made.value("documents", count_documents(collection) or None)
     made.file("texts", "topics.tsv", lambda out: out.write(exports.format_kept_topics(collection)))
     _add_runs(made, collection, given.runs)
@@ -290,8 +292,8 @@ def _add_collection_files(
 def get_qrels_writer(
     reference: str, collection: Collection, campaign: Campaign | None
 ) -> tuple[str, Callable[[IO[str]], object]]:
-    """Return the name and the write function of `imported:ID` or of a campaign's own labels. Raises
-    Refused if the qrels do not exist."""
+    """Return name and write function of the qrels that a reference names: `imported:ID` or a
+    campaign's own labels. Raises Refused if they do not exist."""
     source, _colon, number = reference.partition(":")
     if source == "imported" and number.isdecimal():
         row = collection.qrels.filter(pk=int(number)).first()
@@ -304,8 +306,8 @@ def get_qrels_writer(
 
 
 def refuse_judged_qrels(reference: str, collection: Collection) -> None:
-    """Raise Refused for qrels from human judgements used as clicks, because they would be compared
-    with themselves."""
+    """Raise Refused if qrels from human judgements are selected as clicks, because they would be
+    compared with themselves."""
     number = reference.removeprefix("imported:")
     row = (
         collection.qrels.filter(pk=int(number)).exclude(kind=Qrels.Kind.CLICKS).first()
@@ -319,7 +321,7 @@ def refuse_judged_qrels(reference: str, collection: Collection) -> None:
 
 
 def _add_scale(made: _InputFolder, scale: Any, min_relevant: int, min_seconds: float) -> None:
-    """Write the scale; studies of judgements also need the names of its grades."""
+    """Write the grade scale. Studies of judgements also need the names of its grades."""
     if "scale" not in made.keys:
         made.value("grades", len(scale))
         return
@@ -370,8 +372,8 @@ RELEASE_PARTS = (
 
 
 def write_release_inputs(study: Study, path: str, folder: Path) -> str:
-    """Write the inputs and return the path of the TOML file. path: a release's zip file, or its
-    unpacked folder."""
+    """Write a release's data as input files of a study and return the path of the TOML file. path:
+    a release's zip file, or its unpacked folder."""
     if Path(path).is_dir():
         return _write_release_inputs(
             study, path, folder, pack_release(Path(path), folder.parent / "release.zip")
@@ -380,7 +382,7 @@ def write_release_inputs(study: Study, path: str, folder: Path) -> str:
 
 
 def pack_release(unpacked: Path, target: Path) -> Path:
-    """Pack an unpacked release into a file, so that the same reader checks both."""
+    """Zip an unpacked release, so that the same reader checks both forms."""
     if not (unpacked / "campaign.json").exists():
         raise BadInput(
             f"{unpacked}: not a release, because campaign.json is missing; give a TOML file or a release"
@@ -427,7 +429,7 @@ def _write_release_inputs(study: Study, name: str, folder: Path, path: Path) -> 
 
 
 def _copy_part(release: ReleaseFile, part: str, folder: Path) -> int:
-    """Copy a part of a release and return its size in bytes."""
+    """Copy a part of a release into the folder and return its size in bytes."""
     (folder / part).parent.mkdir(parents=True, exist_ok=True)
     with release.part(part) as source, open(folder / part, "wb") as out:
         shutil.copyfileobj(source, out)
@@ -435,7 +437,8 @@ def _copy_part(release: ReleaseFile, part: str, folder: Path) -> int:
 
 
 def _add_release_runs(made: _InputFolder, release: ReleaseFile) -> None:
-    """Add the runs of a release, with their submission dates if all are known."""
+    """Add the runs of a release to the input files, with their submission dates if all are
+    known."""
     runs = release.runs() if "runs" in made.keys else []
     for row in runs:
         _copy_part(release, row.file, made.folder)

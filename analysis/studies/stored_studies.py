@@ -1,5 +1,5 @@
-"""Studies of stored data: created on request, made by a job, kept as a zip file, and deleted by the
-services of reports."""
+"""Studies of stored data: created on request, made by a job, kept as a zip file, and deleted like
+reports."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def get_report_study(row: Report) -> Study:
 
 @jobs.register_job_kind(STUDY_JOB, unit="parts")
 def run_study(work: ClaimedJob) -> dict[str, Any]:
-    """Make the study and report facts and warnings."""
+    """Make a requested study. The job's report has facts and warnings."""
     row = (
         Report.objects.select_related("collection", "campaign")
         .filter(pk=work.parameters["report"])
@@ -167,8 +167,9 @@ def run_study(work: ClaimedJob) -> dict[str, Any]:
 
 
 def open_for_download(row: Report, user: Any) -> tuple[str, IO[bytes]]:
-    """Return the name and the open zip file. A campaign's study contains its judgements, so the
-    download is recorded in its audit log. Raises Http404 until the study is made."""
+    """Return the name and the open zip file of a study. A campaign's study contains its judgements,
+    so the download is recorded in its audit log. Raises Http404 if the study has not been made
+    yet."""
     if ZIP_NAME not in row.files:
         raise Http404("The study is not finished yet.")
     if row.campaign is not None:
@@ -179,7 +180,7 @@ def open_for_download(row: Report, user: Any) -> tuple[str, IO[bytes]]:
 
 
 def write_folder_zip(folder: Path, out: IO[bytes]) -> None:
-    """Write the folder as a zip file. Files are sorted by name and have fixed times, so that equal
+    """Write a folder as a zip file. Files are sorted by name and have fixed times, so that equal
     folders give equal bytes."""
     with zipfile.ZipFile(out, "w") as archive:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):

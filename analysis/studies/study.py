@@ -1,4 +1,4 @@
-"""Classes of a study, its inputs, its parts and their results."""
+"""Classes for studies, their inputs, their parts and the results of parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_SHOWN = 500
 
 
 class PartLeftOut(Exception):
-    """The part cannot be made. The message names the missing inputs."""
+    """A part of a study cannot be made. The message names the missing inputs."""
 
 
 def setting(
@@ -31,11 +31,12 @@ def setting(
     choices: Sequence[str] = (),
     of: DeclaredOption | None = None,
 ) -> DeclaredOption:
-    """Declare an input of the TOML file.
+    """Declare an input of a study, which is a key of its TOML file.
 
     kind: file, files (patterns, sorted by name), named (a table `name = file`), names (a table
-    `name = words`), systems (names or tables by run), whole, number, text, texts or flag. help: one
-    sentence. least: minimum of a number. of: option of an analysis that this input sets.
+    `name = words`), systems (names or tables by run), whole (an integer), number, text, texts or
+    flag. help: one sentence. least: minimum of a number. of: option of an analysis that this input
+    sets.
     """
     words = tuple((one, one) for one in choices)
     return DeclaredOption(
@@ -47,8 +48,8 @@ def setting(
 
 
 def settings_from(options: type, *names: str) -> tuple[DeclaredOption, ...]:
-    """Use the named options of an analysis as inputs of a study, in the order of the names. If the
-    file lacks one, the default of the analysis applies."""
+    """Declare the named options of an analysis as inputs of a study, in the order of the names. For
+    keys missing from the file, the default of the analysis applies."""
     kinds = {bool: "flag", int: "whole", float: "number"}
     return tuple(
         setting(
@@ -70,7 +71,7 @@ def _describe(one: DeclaredOption) -> str:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a study. key: base of its file names. picture: the result of a function of
+    """A figure of a study. key: base of its file names. picture: the chart, made by a function of
     `assay.charts`."""
 
     key: str
@@ -80,8 +81,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Section:
-    """The result of a part. words: paragraphs. values: data for scripts, written as JSON. files:
-    content by name below `data/`."""
+    """The result of a part of a study. words: paragraphs. values: data for scripts, written as
+    JSON. files: content by name below `data/`."""
 
     tables: list[Table] = field(default_factory=list)
     figures: list[Figure] = field(default_factory=list)
@@ -92,7 +93,8 @@ class Section:
 
 @dataclass(frozen=True)
 class StudyPart:
-    """A part of a study. make: raises PartLeftOut if inputs are missing."""
+    """A part of a study. make: computes its section, and raises PartLeftOut if inputs are
+    missing."""
 
     name: str
     title: str
@@ -101,8 +103,8 @@ class StudyPart:
 
 @dataclass(frozen=True)
 class Study:
-    """A study. name: name in the command. source: citation of the paper. sentence: description of
-    its output. group: group in the list of analyses."""
+    """The definition of a study. name: name in the command. source: citation of the paper.
+    sentence: description of its output. group: group in the list of analyses."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""Context of a study's parts: its inputs, and commands, each run once."""
+"""The context in which a study's parts are made: its inputs, and commands, each run once."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from assay.results import Result, Values
 
 @dataclass(frozen=True)
 class StudySystem:
-    """How a run is shown. short: its name in figures. group: of rows in tables, or empty. colour: a
-    number from 1, or 0 if none is chosen. place: in the order of `systems`."""
+    """How a run is shown in a study. short: its name in figures. group: its group in tables, or
+    empty. colour: a number from 1, or 0 if none is chosen. place: its position in `systems`."""
 
     name: str
     short: str
@@ -41,7 +41,7 @@ CACHE_BYTES = 100 << 20
 
 
 class StudyContext:
-    """Inputs and commands of one study.
+    """The inputs of one study, and the commands that its parts run.
 
     warnings: warnings of all commands. commands: command lines run since `begin`, relative to the
     folder of the TOML file. scratch: a folder for files that one command writes and another reads.
@@ -69,21 +69,22 @@ class StudyContext:
         return None if name_given is None else self.settings.path(name_given)
 
     def files(self, name: str) -> list[str]:
-        """Return the paths in the setting `name`. Runs are in the order of `systems`."""
+        """Return the paths of the input `name`, which takes several files. Runs are in the order of
+        `systems`."""
         paths = [self.settings.path(one) for one in self.settings.values[name] or []]
         if name == "runs" and self.has("systems"):
             return sorted(paths, key=lambda path: self._systems[path].place)
         return paths
 
     def named(self, name: str) -> dict[str, str]:
-        """Return paths by name."""
+        """Return the paths of the input `name`, a table of named files, by name."""
         return {
             key: self.settings.path(path)
             for key, path in (self.settings.values[name] or {}).items()
         }
 
     def need(self, *names: str, why: str = "") -> None:
-        """Raise PartLeftOut unless all of these inputs are given."""
+        """Raise PartLeftOut, naming the missing inputs, unless all of these inputs are given."""
         missing = [name for name in names if not self.has(name)]
         if missing:
             raise PartLeftOut(
@@ -100,8 +101,8 @@ class StudyContext:
         return text
 
     def run(self, command: str, **given: Any) -> Result:
-        """Return the command's JSON object, computed with these inputs and options. Raises
-        PartLeftOut with the command's reason if it cannot be computed."""
+        """Run a command with these inputs and options, and return its JSON object. Raises
+        PartLeftOut with the command's reason if the result cannot be computed."""
         loaded = load_command(command)
         words = command_words(loaded, given)
         key = (command, *words)
@@ -129,13 +130,14 @@ class StudyContext:
         return charts(self.shorten(values))
 
     def shorten(self, value: Any) -> Any:
-        """Replace the names of systems by their short names, for figures."""
+        """Replace the names of systems in a text by their short names, for figures."""
         shorter = {one.name: one.short for one in self.systems if one.short != one.name}
         return rename_texts(value, shorter) if shorter else value
 
     def _stored(self) -> InMemoryInputs | None:
-        """Return the runs under the names of their systems, read once for all commands if they are
-        small enough for memory, or None if commands read the files themselves."""
+        """Return the runs as in-memory inputs, under the names of their systems, so that all
+        commands share one reading. None if the runs are too large for this and commands read the
+        files themselves."""
         if not self.settings.values.get("runs"):
             return None
         if not self._fits_memory and not self.has("systems"):
@@ -169,15 +171,16 @@ class StudyContext:
 
     @property
     def systems(self) -> list[StudySystem]:
-        """Return the systems of `runs`, in the order of `systems`."""
+        """Return how each of the `runs` is shown, in the order of `systems`."""
         if not self.settings.values.get("runs"):
             return []
         return sorted(self._systems.values(), key=lambda one: one.place)
 
     @cached_property
     def _systems(self) -> dict[str, StudySystem]:
-        """Return each run's system by path: from `systems`, by tag or by file name, or else the tag,
-        or the file's name if several runs have the tag. Raises BadInput."""
+        """Return how each run is shown, by path. An entry in `systems` is found by tag or file
+        name. Without one, the name is the tag, or the file's name if several runs have the tag.
+        Raises BadInput."""
         given: dict[str, Any] = {
             key: {"name": words} if isinstance(words, str) else words
             for key, words in (self.value("systems") or {}).items()
@@ -214,8 +217,8 @@ class StudyContext:
 
     @cached_property
     def pooled_runs(self) -> frozenset[str]:
-        """Return the names of the runs that made the pool. Raises BadInput if there are no such
-        runs."""
+        """Return the names of the runs that made the pool. Raises BadInput if such a run is
+        unknown."""
         pooled = frozenset[str](self.value("pooled") or ())
         if pooled and self.settings.values.get("runs"):
             names = [one.name for one in self.systems]
@@ -227,8 +230,9 @@ class StudyContext:
         return pooled
 
     def options(self, *names: str, **keys: str) -> dict[str, Any]:
-        """Return the inputs of the study that are options of a command; without a value the
-        command's default applies. keys: option -> input, if they have different names."""
+        """Return those inputs of the study that are options of a command. Options without a value
+        are left out, so that the command's default applies. keys: option -> input, if they have
+        different names."""
         named = {name: name for name in names} | keys
         return {
             name: value
@@ -246,8 +250,8 @@ class StudyContext:
 
 
 def rename_texts(value: Any, names: Mapping[str, str]) -> Any:
-    """Replace texts that equal a key of `names`, in dictionaries (also in their keys), lists and
-    tuples."""
+    """Replace all texts that equal a key of `names` in nested dictionaries (including their keys),
+    lists and tuples."""
     if isinstance(value, str):
         return names.get(value, value)
     if isinstance(value, dict):

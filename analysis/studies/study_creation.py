@@ -1,4 +1,4 @@
-"""Making a study part by part. Parts with missing inputs are left out with the reason."""
+"""Creation of a study part by part. Parts with missing inputs are left out with the reason."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class MadePart:
 
 @dataclass(frozen=True)
 class MadeStudy:
-    """A study in memory. left_out: title and reason by part. inputs: (key, path as in the file,
-    size, SHA-256)."""
+    """A study in memory, before it is written to its folder. left_out: title and reason by part.
+    inputs: (key, path as in the file, size, SHA-256)."""
 
     study: Study
     settings: StudySettings
@@ -51,7 +51,7 @@ class MadeStudy:
         return self.settings.values["title"] or self.study.title
 
     def parameters(self) -> dict[str, Any]:
-        """Return the values that are not files, including defaults."""
+        """Return the study's values that are not files, including defaults."""
         kinds = keys_by_name(self.study)
         return {
             name: value
@@ -77,7 +77,7 @@ def make_study(
     command: str = "",
     step: Callable[[str], object] = lambda title: None,
 ) -> MadeStudy:
-    """Make all parts that have their inputs.
+    """Make all parts of a study whose inputs are given.
 
     command: the command line that reproduces the study from its inputs. step: called with the title
     of each part before it is made. Raises PartLeftOut with all reasons if no part can be made.
@@ -115,7 +115,7 @@ def make_study(
 
 
 def fits_page(figure: Figure, inches: float) -> bool:
-    """Return whether the figure in this width is not higher than a page. Raises EmptyFigure."""
+    """Return whether the figure fits on a page when it is this wide. Raises EmptyFigure."""
     return lay_out_figure(figure.picture, inches).height_inches <= MAX_INCHES + 0.01
 
 
@@ -132,8 +132,8 @@ def warn_if_too_high(figure: Figure, bench: StudyContext) -> None:
 
 
 def group_systems(table: Table, systems: Sequence[StudySystem]) -> Table:
-    """Sort the rows of a table with one system per row by the groups of the systems, in the order of
-    `systems`, and name the groups. Rows keep their order within a group."""
+    """Sort the rows of a table of systems by the systems' groups, in the order of `systems`, and
+    name the groups. Rows keep their order within a group."""
     group = {one.name: one.group for one in systems}
     names = [row[0] for row in table.rows]
     if (
@@ -160,7 +160,8 @@ def group_systems(table: Table, systems: Sequence[StudySystem]) -> Table:
 
 
 def mark_pooled_runs(table: Table, pooled: frozenset[str]) -> Table:
-    """Mark the runs that made the pool in the columns `run`, and explain the mark in the note."""
+    """Mark the runs that made the pool in a table's column `run`, and explain the mark in the
+    table's note."""
     columns = [column for column, name in enumerate(table.header) if name == "run"]
     cells = {
         (row, column): POOLED_MARK

@@ -1,4 +1,4 @@
-"""Shared functions of studies: file names, keys, and tables from results of commands."""
+"""Functions that several studies share: file names, keys, and tables from results of commands."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ QRELS_KEY = setting("qrels", "file", "Qrels, TREC or BEIR.")
 
 
 def slugify_name(text: str) -> str:
-    """Convert the text to a part of a file name."""
+    """Convert a text so that it can be part of a file name."""
     return re.sub(r"[^\w.-]+", "-", text, flags=re.ASCII).strip("-.") or "x"
 
 
 def prefix_tables(tables: Sequence[Table], before: str, *, title: str = "") -> list[Table]:
-    """Return the tables with the prefix `before` in their names, unique in the study."""
+    """Return the tables with `before` in front of their keys, to make them unique in the study."""
     return [
         replace(table, key=f"{before}-{table.key}", title=f"{table.title}{title}")
         for table in tables
@@ -35,7 +35,7 @@ def prefix_tables(tables: Sequence[Table], before: str, *, title: str = "") -> l
 
 
 def make_figures(pictures: Sequence[Picture], key: str) -> list[Figure]:
-    """Return the charts of a kind of report as figures, numbered if there are several."""
+    """Convert the charts of a report to figures of a study, numbered if there are several."""
     names = [key] if len(pictures) == 1 else [f"{key}-{n}" for n in range(1, len(pictures) + 1)]
     return [
         Figure(name, picture.caption, picture)
@@ -44,6 +44,7 @@ def make_figures(pictures: Sequence[Picture], key: str) -> list[Figure]:
 
 
 def qrels_and_runs_arguments(bench: StudyContext) -> dict[str, Any]:
-    """Return the arguments `qrels` and `runs` of most commands. Raises PartLeftOut."""
+    """Return the arguments `qrels` and `runs`, which most commands take. Raises PartLeftOut if they
+    are missing."""
     bench.need("qrels", "runs")
     return {"qrels": bench.file("qrels") or "", "runs": bench.files("runs")}

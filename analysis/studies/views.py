@@ -1,4 +1,4 @@
-"""Pages of studies of a campaign or collection: form, one study, and its folder as a zip file."""
+"""Pages of studies: the form, the finished study, and its folder as a zip file."""
 
 from __future__ import annotations
 
@@ -122,7 +122,8 @@ def folder(request: HttpRequest, pk: int) -> FileResponse:
 @login_required
 @require_safe
 def file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
-    """Return one file of the folder, always as a download, because it contains text by users."""
+    """Download one file of a study's folder. It is never displayed, because it contains text by
+    users."""
     row = get_visible_study(request, pk)
     response = HttpResponse(
         read_study_file(row, name),
@@ -135,7 +136,7 @@ def file(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 @login_required
 @require_POST
 def make_again(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Repeat the study on the data stored now."""
+    """Repeat a study on the data stored now."""
     row = get_visible_study(request, pk)
     try:
         fresh = stored_studies.rerun_study(row, user=request.user)

@@ -35,8 +35,8 @@ from pooling.models import Job
 
 
 def page_context(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | None]:
-    """Return the template context and a new job to send. asked: name of a measure as entered, the
-    default measure if empty."""
+    """Return the template context of the Results page and a new job to send. asked: name of a
+    measure as entered, the default measure if empty."""
     shown: dict[str, Any] = {
         "offered": offered_measures(campaign),
         "measure": asked or default_measure(campaign),
@@ -63,8 +63,8 @@ def page_context(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | 
 
 
 def reader_context(campaign: Campaign, asked: str) -> dict[str, Any]:
-    """Return the template context for read-only visitors, from the newest stored answer and without
-    starting a job. Only measures with an answer are offered."""
+    """Return the template context of the Results page for read-only visitors, from the newest
+    stored answer and without starting a job. Only measures with an answer are offered."""
     measures = list_answered_measures(campaign)
     usual = default_measure(campaign)
     wanted = (
@@ -106,7 +106,7 @@ def _answer_context(answer: dict[str, Any], live: CampaignSnapshot) -> dict[str,
 
 
 def describe_decision(answer: dict[str, Any]) -> str:
-    """Describe in one sentence whether a system is best."""
+    """Say in one sentence whether one system is best."""
     if not answer["systems"] or not answer["topics"]:
         return _("No ranking yet: no topic has a label.")
     leaders, rivals = split_leaders_and_rivals(answer)
@@ -139,7 +139,7 @@ def answer_charts(answer: dict[str, Any]) -> list[Picture]:
 
 
 def describe_basis(answer: dict[str, Any], n_topics: int) -> str:
-    """Describe which labels and topics count."""
+    """Describe the labels and topics on which the answer is based."""
     n_labels, least = answer["labels"], answer["min_judgements"]
     if answer["estimated"]:
         return " ".join(

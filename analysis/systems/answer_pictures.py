@@ -63,7 +63,8 @@ def scores_chart(answer: Mapping[str, Any]) -> Picture:
 
 
 def pairs_chart(answer: Mapping[str, Any]) -> Picture:
-    """Draw the matrix of p-values. It is symmetric, so that each row is complete for its run."""
+    """Draw the p-values of all pairs of runs as a matrix. It is symmetric, so that each row is
+    complete for its run."""
     tags = [one["tag"] for one in answer["systems"][:MAX_IN_MATRIX]]
     values: list[list[float | None]] = [[None] * len(tags) for _ in tags]
     for i, row in enumerate(answer["holm"][: len(tags)]):
@@ -111,7 +112,7 @@ def interim_checks_chart(answer: Mapping[str, Any]) -> Picture:
 
 
 def scores_table(answer: Mapping[str, Any]) -> Table:
-    """Return the scores. Columns that are undefined for every run are left out."""
+    """Return the table of scores. Columns that are undefined for every run are left out."""
     header = ["run", f"mean {answer['measure']}", "2.5%", "97.5%"]
     keys = ["tag", "mean", "low", "high"]
     for key, words in (("unjudged", "unjudged"), ("least", "least"), ("most", "most")):
@@ -131,7 +132,8 @@ def scores_table(answer: Mapping[str, Any]) -> Table:
 
 
 def rank_history_table(answer: Mapping[str, Any]) -> Table:
-    """Return the rank of each run at each interim check. Tied runs share the best of their ranks."""
+    """Return a table with the rank of each run at each interim check. Tied runs share the best of
+    their ranks."""
     checks: Sequence[Mapping[str, Any]] = answer["interim_checks"]
     header = ["run", *(f"{100 * check['share']:.0f}%" for check in checks)]
     columns = [[_rank_of_mean(mean, check["means"]) for mean in check["means"]] for check in checks]

@@ -75,15 +75,15 @@ def default_measure(campaign: Campaign) -> str:
 
 
 def offered_measures(campaign: Campaign) -> tuple[str, ...]:
-    """Return the offered measures, the default first. Cutoffs do not exceed the judging depth,
-    because deeper ranks are mostly unjudged."""
+    """Return the measures that the Results page offers, the default first. Cutoffs do not exceed
+    the judging depth, because deeper ranks are mostly unjudged."""
     names = OFFERED_SAMPLED_MEASURES if is_sampled(campaign) else OFFERED_MEASURES
     return tuple(map(str, limit_cutoffs(map(parse_measure, names), campaign.judged_depth)))
 
 
 def get_measure(campaign: Campaign, name: str) -> Measure:
-    """Parse the name of a measure. Raises UnknownMeasure if it is invalid or does not fit the
-    campaign's kind of pool."""
+    """Parse the name of a measure for a campaign. Raises UnknownMeasure if it is invalid or does
+    not fit the campaign's kind of pool."""
     measure = parse_measure(name.strip())
     if FAMILIES[measure.family].sampled != is_sampled(campaign):
         if is_sampled(campaign):
@@ -122,7 +122,8 @@ def no_answer_reason(campaign: Campaign) -> str:
 def get_newest_answer(
     campaign: Campaign, live: CampaignSnapshot, measure: Measure
 ) -> tuple[dict[str, Any] | None, Job | None]:
-    """Return the result of `get_last_answer`, and a new job to send if it is out of date."""
+    """Return the newest answer as `get_last_answer` does, and a new job to send if it is out of
+    date."""
     marks = _answer_marks(campaign, live)
     answer = _find_last_answer(campaign, measure, marks)
     if answer is not None and (
@@ -166,8 +167,8 @@ def get_newest_answer(
 def get_last_answer(
     campaign: Campaign, live: CampaignSnapshot, measure: Measure
 ) -> dict[str, Any] | None:
-    """Return the newest answer with `finished_at` and `current`, whether it is based on all current
-    data."""
+    """Return the newest stored answer, None if there is none. Added keys: `finished_at`, and
+    `current`, whether the answer is based on all current data."""
     return _find_last_answer(campaign, measure, _answer_marks(campaign, live))
 
 
@@ -190,7 +191,8 @@ def _find_last_answer(
 
 
 def list_answered_measures(campaign: Campaign) -> list[str]:
-    """Return the measures with an answer: the offered ones in their order, then others."""
+    """Return the measures for which an answer is stored: the offered ones in their order, then
+    others."""
     known = set(
         _answer_jobs(campaign)
         .filter(state=Job.State.DONE)
@@ -228,8 +230,8 @@ def _answer_jobs(campaign: Campaign) -> Any:
 
 
 def _answer_marks(campaign: Campaign, live: CampaignSnapshot) -> list[int]:
-    """Return what an answer depends on: judgements, audited changes, adjudicated labels, runs and
-    their tags."""
+    """Return values that change whenever an answer may change: judgements, audited changes,
+    adjudicated labels, runs and their tags."""
     rulings = AuditEvent.objects.filter(
         campaign=campaign,
         action__in=(AuditAction.ADJUDICATED, AuditAction.WITHDREW_AN_ADJUDICATION),
@@ -245,8 +247,8 @@ def _answer_marks(campaign: Campaign, live: CampaignSnapshot) -> list[int]:
 
 @jobs.register_job_kind(ANSWER_JOB, unit="runs", figures=True)
 def compute_answer(work: ClaimedJob) -> dict[str, Any]:
-    """Compute the report: the ranking of the systems with tests, the properties of the labels, and
-    the history.
+    """Compute the answer which system leads: the ranking with tests, the properties of the labels,
+    and the history.
 
     Each system also has unjudged (share of unjudged documents among those the measure reads, None
     if it reads all), least and most (score bounds over the possible grades of unjudged documents in
@@ -289,8 +291,8 @@ def _answer_from_sample(
     runs: Sequence[RunColumns],
     measure: Measure,
 ) -> dict[str, Any]:
-    """Return estimates with confidence intervals for the mean over new topics. Only the paired
-    t-test is used, as in `compare systems --sampled`."""
+    """Compute the answer for a sampled pool: estimates with confidence intervals for the mean over
+    new topics. Only the paired t-test is used, as in `compare systems --sampled`."""
     try:
         drawn = read_campaign_sample(campaign, choices, made=made)
     except NotEstimable as error:
@@ -386,7 +388,7 @@ def _answer_from_labels(
 
 
 def min_gaining_grade(measure: Measure, level: int) -> int:
-    """Return the lowest grade that can give a topic a score above 0."""
+    """Return the lowest grade that can give a topic a score above 0 by the measure."""
     graded = measure.family.removeprefix("HT-") in (
         "nDCG",
         "nDCG-exp",
@@ -407,8 +409,8 @@ def add_score_bounds(
     level: int,
     highest: int,
 ) -> str:
-    """Add unjudged, least and most to each system. Returns why there are no score bounds, or an
-    empty string."""
+    """Add unjudged, least and most to each system of an answer. Returns why there are no score
+    bounds, or an empty string."""
     for one in systems:
         one |= {"unjudged": None, "least": None, "most": None}
     if reason := no_bounds_reason(measure):
@@ -451,11 +453,12 @@ def compute_interim_checks(
     measure: Measure,
     tags: Sequence[str],
 ) -> list[dict[str, Any]]:
-    """Compute the scores after each tenth of the judgements that the pool needs, and now.
+    """Compute the scores of all runs after each tenth of the judgements that the pool needs, and
+    now.
 
     Each entry has share, judgements, at, topics and the means of the runs in the order of `tags`.
-    It uses the newest revision of each judgement. A topic counts from its first label on. qrels:
-    the current labels, which `packed` is based on.
+    The newest revision of each judgement is used. A topic counts from its first label on. qrels:
+    the current labels, on which `packed` is based.
     """
     ordinary = live.rows.counts & live.pairs.normal[live.pair]
     made_at = np.sort(live.rows.judged_at[ordinary])
@@ -506,8 +509,8 @@ def compute_interim_checks(
 def _run_means(
     qrels: QrelsColumns, packed: Sequence[PackedRun], measure: Measure, *, level: int
 ) -> tuple[list[float], int]:
-    """Return the mean of each run over the topics with a label, NaN if there are none, and the
-    number of these topics."""
+    """Return (mean of each run over the topics that have a label, NaN if there are none; number of
+    these topics)."""
     base = RecallBase(qrels.offsets, qrels.grades)
     topics = np.repeat(np.arange(len(qrels.topics)), np.diff(qrels.offsets))
     judged = np.bincount(topics[qrels.grades >= 0], minlength=len(qrels.topics)) > 0

@@ -1,5 +1,5 @@
-"""Charts of a report as files for print, from the same description as on the page. The worker draws
-them, never a request.
+"""Files for print of a report's charts, from the same description as on the page. Only the worker
+draws them, never a request.
 
     render_figures("bootstrap", result)  # {"figure-1.pdf": bytes, "figure-1.svg": bytes, ...}
 """
@@ -13,8 +13,8 @@ from assay.charts.print_files import EmptyFigure, render_files
 
 
 def render_figures(kind: str, result: dict[str, Any]) -> dict[str, bytes]:
-    """Return files by name, numbered as the charts on the page. Charts that only give a reason for
-    missing data are left out."""
+    """Render the charts of a report as files, by name, numbered as on the page. Charts that only
+    give a reason for missing data are left out."""
     files: dict[str, bytes] = {}
     for number, picture in enumerate(KINDS[kind].pictures(result), 1):
         try:

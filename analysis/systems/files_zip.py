@@ -1,4 +1,5 @@
-"""The input files of a report's command as a streamed archive, without a copy in memory or on disk."""
+"""The input files of a report's command as a zip archive, streamed without a copy in memory or on
+disk."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ class _StreamBuffer(io.RawIOBase):
 
 
 def stream_archive(report: Report) -> Iterator[bytes]:
-    """Yield a zip archive in chunks: runs, qrels, tables, and the command as a script."""
+    """Yield a zip archive in chunks: runs, qrels, tables, and the command as a shell script."""
     out = _StreamBuffer()
     with zipfile.ZipFile(out, "w", compression=zipfile.ZIP_DEFLATED, compresslevel=1) as packed:  # type: ignore[arg-type]
         for one in [InputFile.of(stored) for stored in report.inputs]:
@@ -52,7 +53,7 @@ def stream_archive(report: Report) -> Iterator[bytes]:
 
 
 def iterate_file_content(report: Report, one: InputFile) -> Iterable[bytes]:
-    """Yield the content of one file by topic."""
+    """Yield the content of one input file, topic by topic."""
     if one.path in report.files:
         yield reports.read_file(report, one.path)
     elif one.kind == "run":

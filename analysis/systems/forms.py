@@ -36,12 +36,12 @@ from pooling.models import Collection, Qrels
 
 
 def is_binary_reference(reference: str) -> bool:
-    """Return whether the reference is to a campaign's binary labels."""
+    """Return whether a reference to qrels means a campaign's binary labels."""
     return is_own_labels(reference) and reference.split(":")[1] == "binary"
 
 
 class ReportForm(forms.Form):
-    """The form of one kind of report. Its fields follow from the kind."""
+    """The form for requesting one kind of report. Its fields follow from the kind."""
 
     def __init__(
         self,
@@ -91,8 +91,8 @@ class ReportForm(forms.Form):
             )
 
     def _add_qrels(self) -> None:
-        """Add the field for qrels, and if the kind of report needs them, the fields for click qrels
-        and private qrels."""
+        """Add the field for qrels. If the kind of report needs click qrels or private qrels, add
+        fields for them too."""
         own = list(self.own.items())
         named = {
             reference: f"{row.name} ({row.get_kind_display()}, {format_count(row.n_rows, 'pair')})"
@@ -146,7 +146,8 @@ class ReportForm(forms.Form):
             self.fields[name] = forms.ChoiceField(label=label, choices=choices, initial=first)
 
     def _option(self, one: DeclaredOption) -> forms.Field:
-        """Return the field of an option. Choices among rows of the collection are filled in here."""
+        """Return the form field of an option. If its choices are rows of the collection, they are
+        filled in here."""
         more = one.about.more
         if one.kind == "tags":
             tags = [(run.tag, run.tag) for run in self.runs if "," not in run.tag]
@@ -238,8 +239,8 @@ class ReportForm(forms.Form):
         return cleaned
 
     def _some_grade_is_relevant(self, cleaned: dict[str, Any]) -> None:
-        """Check that some grade is relevant. If the minimum relevant grade exceeds all grades of
-        the qrels, every document is non-relevant and every measure 0."""
+        """Check that the qrels have a relevant grade. If the minimum relevant grade exceeds all
+        grades, every document is non-relevant and every measure 0."""
         for one in self.kind.fields:
             grade = cleaned.get(one.name)
             if one.kind != "grade" or grade is None:
@@ -274,8 +275,8 @@ class ReportForm(forms.Form):
                     )
 
     def _named_with_highest_grade(self, reference: str) -> tuple[str, int | None]:
-        """Return the name and highest grade of the qrels. The grade is None if grades were not
-        counted."""
+        """Return the name and highest grade of the selected qrels. The grade is None if grades were
+        not counted."""
         if reference in self.imported:
             row = self.imported[reference]
             return row.name, max(map(int, row.grades), default=None)
@@ -293,7 +294,7 @@ class ReportForm(forms.Form):
         return chosen + ([self.cleaned_data["private_qrels"]] if self.kind.private_qrels else [])
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters for `request_report`."""
+        """Return the form's parameters for `request_report`."""
         data = self.cleaned_data
         runs = [data["run_a"], data["run_b"]] if self.kind.pair else data.get("runs", [])
         options = {}
@@ -311,7 +312,7 @@ class ReportForm(forms.Form):
         return {"runs": runs, "qrels": self.qrels(), "options": options}
 
     def lists(self) -> dict[str, str]:
-        """Return the lists for `request_report`: text by path."""
+        """Return the uploaded lists for `request_report`: text by path."""
         return self.given_lists
 
     @property
@@ -334,7 +335,7 @@ class ReportForm(forms.Form):
 
 
 def build_form_field(one: DeclaredOption, *, campaign: Campaign | None) -> forms.Field:
-    """Build the field of an option that does not depend on rows of the collection."""
+    """Build the form field of an option whose choices do not depend on rows of the collection."""
     common: dict[str, Any] = {
         "label": one.about.label,
         "help_text": one.about.hint,

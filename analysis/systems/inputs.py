@@ -38,8 +38,8 @@ MAX_PATH_NAME = 40
 
 @dataclass(frozen=True)
 class AnalysisFiles:
-    """The files of the selected inputs. runs: paths. qrels: (name, path). others: path by name.
-    tags: tags of the runs, in their order."""
+    """The input files of an analysis. runs: paths. qrels: (name, path). others: path by name. tags:
+    tags of the runs, in their order."""
 
     runs: Sequence[str]
     qrels: Sequence[tuple[str, str]]
@@ -47,7 +47,8 @@ class AnalysisFiles:
     tags: Sequence[str] = ()
 
     def lists(self, folder: str) -> dict[str, str]:
-        """Return paths of uploaded lists by name, without folder and suffix."""
+        """Return the paths of the lists uploaded to this folder, by name without folder and
+        suffix."""
         return {
             name.removeprefix(f"{folder}/").removesuffix(".txt"): path
             for name, path in self.others.items()
@@ -57,8 +58,8 @@ class AnalysisFiles:
 
 @dataclass(frozen=True)
 class InputFile:
-    """One input file of the command. kind: run, qrels or file. origin: run:ID, imported:ID, a
-    LabelReference, `list` for an upload, or the name of a table."""
+    """One input file of a report's command. kind: run, qrels or file. origin: run:ID, imported:ID,
+    a LabelReference, `list` for an upload, or the name of a table."""
 
     path: str
     kind: str
@@ -131,8 +132,8 @@ def list_input_files(
     collection: Collection,
     campaign: Campaign | None,
 ) -> list[InputFile]:
-    """Return the files of the selected inputs, in the order of selection. Raises Refused if one
-    does not exist."""
+    """Return the input files of a report for the selected inputs, in the order of selection. Raises
+    Refused if one does not exist."""
     taken: set[str] = set()
     rows = {row.pk: row for row in collection.runs.filter(pk__in=parameters.get("runs", []))}
     runs = [rows[pk] for pk in parameters.get("runs", []) if pk in rows]
@@ -199,7 +200,7 @@ def _qrels_file(
 
 
 def campaign_qrels_path(campaign: Campaign, reference: str, taken: set[str] | None = None) -> str:
-    """Return the path of qrels from a campaign's judgements."""
+    """Return the path for qrels from a campaign's judgements among a report's input files."""
     wanted = LabelReference.find(campaign, reference)
     if wanted.recipe is not None:
         made_by = ["recipe", wanted.recipe.name[:MAX_PATH_NAME]]
@@ -219,7 +220,8 @@ def name_from_path(path: str) -> str:
 
 
 def make_files(inputs: Iterable[InputFile], at: Mapping[str, str] | None = None) -> AnalysisFiles:
-    """Return the files with their paths, or with the paths from `at`."""
+    """Group the input files by kind. at: actual path of each file, by default its path in the
+    report."""
     inputs = list(inputs)
     place = at or {one.path: one.path for one in inputs}
     return AnalysisFiles(

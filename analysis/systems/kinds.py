@@ -1,8 +1,8 @@
-"""Kinds of reports: analyses of `assay.analyses` on stored runs and qrels.
+"""The kinds of reports: analyses of `assay.analyses` on stored runs and qrels.
 
-The analysis defines its options, tables, charts and computation. This module adds what only the web
-needs: headings, the options in the form, choices among stored rows, uploads, and small files that
-the worker writes.
+The analysis defines its options, tables, charts and computation. This module adds what only web
+pages need: headings, the options in the form, choices among stored rows, uploads, and small files
+that the worker writes.
 """
 
 from __future__ import annotations
@@ -65,15 +65,16 @@ def qrels_and_runs(files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str
 class ReportKind:
     """A kind of report, based on the analysis called `name`.
 
-    title, sentence: for pages. group, hint: in the list of analyses. shows: form fields in order: names of the analysis's options, and
-    fields of the form only. inputs: converts files and options to the inputs of the analysis.
-    qrels: minimum and maximum number of selected qrels (0: any number). click_qrels: also select
-    click qrels. private_qrels: also select private qrels. pair: select two ordered runs.
-    least_runs: minimum number of runs. written: files that the worker writes in addition to runs
-    and qrels. estimates: also accepts the labels of a sampled pool. subject: returns the subject of
-    a report from its options, for its title. beside_others: charts also use other results on the
-    same input. topped_up: for results with pairs to judge next (`order`), from which a top-up
-    campaign can be created. Describes the outcome from the follow-up result.
+    title, sentence: for pages. group, hint: in the list of analyses. shows: form fields in order,
+    as names of the analysis's options or as fields of the form only. inputs: converts files and
+    options to the inputs of the analysis. qrels: minimum and maximum number of selected qrels (0:
+    any number). click_qrels: whether click qrels are selected too. private_qrels: whether private
+    qrels are selected too. pair: whether two ordered runs are selected. least_runs: minimum number
+    of runs. written: files that the worker writes in addition to runs and qrels. estimates: whether
+    labels of a sampled pool are accepted too. subject: returns the subject of a report from its
+    options, for its title. beside_others: whether charts also use other results on the same input.
+    topped_up: describes the outcome from the follow-up result, for results that list pairs to judge
+    next (`order`), from which a top-up campaign can be created.
     """
 
     name: str
@@ -101,12 +102,12 @@ class ReportKind:
 
     @property
     def command(self) -> Any:
-        """Return the class of the command."""
+        """Return the class of the command that computes this kind of report."""
         return self.module.Command
 
     @cached_property
     def fields(self) -> tuple[DeclaredOption, ...]:
-        """Return the fields in the order of the form."""
+        """Return the options and other fields in the order of the form."""
         options = {one.name: one for one in list_options(self.module.Options)}
         return tuple(options[one] if isinstance(one, str) else one for one in self.shows)
 
@@ -116,7 +117,7 @@ class ReportKind:
         return self.command.tables  # type: ignore[no-any-return]
 
     def verdicts(self, result: Values) -> list[str]:
-        """Return the verdicts of a result as sentences, if the analysis gives any."""
+        """Return the verdicts of a result as sentences. Empty if the analysis gives none."""
         command = self.command
         return command.verdicts(result) if command.verdicts else []
 
@@ -137,7 +138,7 @@ class ReportKind:
 
     @property
     def pieces(self) -> bool:
-        """Return whether the computation is a plan whose pieces any worker can compute."""
+        """Return whether the computation is split into pieces that any worker can compute."""
         return issubclass(self.command, PiecewiseCommand)
 
     @property
@@ -154,8 +155,8 @@ class ReportKind:
         return next(one for one in self.written if one.name == name)
 
     def arguments(self, files: AnalysisFiles, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return inputs and options of the analysis by name. Options with default values are
-        omitted. Raises NotComputable."""
+        """Return inputs and options as arguments of the analysis, by name. Options with default
+        values are omitted. Raises NotComputable."""
         given, options = self.inputs(files, options), dict(options)
         if issubclass(self.module.Options, SampledEvaluationOptions):
             given |= self._estimate(files, options)
@@ -178,8 +179,8 @@ class ReportKind:
         return given
 
     def _estimate(self, files: AnalysisFiles, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments for estimates from a sampled pool. The default measures count
-        unjudged documents as non-relevant, so the default estimators replace them."""
+        """Return the additional arguments if the labels are of a sampled pool. The default measures
+        count unjudged documents as non-relevant, so they are replaced by the default estimators."""
         if not any(path.endswith(PREL_SUFFIX) for _, path in files.qrels):
             if options.get("rank_model"):
                 raise NotComputable(

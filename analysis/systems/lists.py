@@ -1,4 +1,5 @@
-"""Lists uploaded with a report: a collection's document IDs, topic subsets, groups of topics."""
+"""Reading of lists uploaded with a report: a collection's document IDs, topic subsets, groups of
+topics."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ MAX_BYTES = 500_000_000
 
 
 def read_lists(kind: ReportKind, files: Mapping[str, Sequence[Any]]) -> dict[str, str]:
-    """Read the uploaded files of each field of the kind. Files are binary, named, and possibly
-    compressed.
+    """Read the files uploaded for each field of a kind of report. Files are binary, named, and
+    possibly compressed.
 
     Returns text by path with one ID per line. Rows of a table are unchanged. Raises FormatError
     with file and line.

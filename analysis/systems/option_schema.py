@@ -51,7 +51,8 @@ def _make_schema(one: DeclaredOption) -> dict[str, Any]:
 
 
 def _merge(schemas: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the schema of an option whose owners differ in types or choices."""
+    """Return one schema for an option that has different types or choices in several reports or
+    studies."""
     kinds = {schema["type"] for schema in schemas}
     if len(schemas) == 1:
         return schemas[0]

@@ -1,5 +1,5 @@
-"""Compute a report in pieces, which are rows that any worker can claim, compute and store. The
-result does not depend on which worker computes them.
+"""Computation of a report in pieces, which are rows that any worker can claim, compute and store.
+The result does not depend on which worker computes them.
 
 The report's job creates the rows, computes pieces itself, waits for those of other workers, and
 combines the results. Pieces are claimed like jobs, by compare-and-set and with heartbeats. A piece
@@ -37,7 +37,8 @@ _cached_plan: tuple[tuple[int, str], PieceworkPlan] | None = None
 def compute_in_chunks(
     work: ClaimedJob, report: Report, analysis: Analysis, *, send: Callable[[list[int]], None]
 ) -> dict[str, Any]:
-    """Compute the command's JSON object. send: notifies other workers of the IDs of pieces."""
+    """Compute a report in pieces and return the command's JSON object. send: notifies other workers
+    of the IDs of pieces."""
     plan = analysis.plan()
     numbers = range(len(plan.pieces))
     stored = set(report.chunks.values_list("number", flat=True))

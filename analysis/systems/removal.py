@@ -1,4 +1,4 @@
-"""List what the deletion of a report or study removes, for the confirmation page."""
+"""Counts of what the deletion of a report or study removes, for the confirmation page."""
 
 from __future__ import annotations
 

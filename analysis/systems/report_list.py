@@ -1,5 +1,5 @@
-"""The paged list of stored reports and studies, searchable by title and user, filtered by kind and
-state."""
+"""The paged list of stored reports and studies. It can be searched by title and user, and filtered
+by kind and state."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STATE_EXPRESSION = Case(
 
 
 def filter_by_state(reports: QuerySet[Report], state: str) -> QuerySet[Report]:
-    """Filter by state, one of STATES."""
+    """Filter a list of reports and studies by state, one of STATES."""
     if state == "done":
         return reports.filter(finished_at__isnull=False)
     at_work = Q(job__state__in=Job.ACTIVE)
@@ -40,8 +40,8 @@ def filter_by_kind(reports: QuerySet[Report], kind: str) -> QuerySet[Report]:
 def reports_page(
     request: HttpRequest, reports: QuerySet[Report], *, everywhere: bool = False
 ) -> ListPage:
-    """List reports and studies, newest first. everywhere: the list covers all campaigns and
-    collections."""
+    """Return a page of reports and studies, newest first. everywhere: whether the list covers all
+    campaigns and collections."""
     kinds = [
         *((kind.name, kind.title) for kind in KINDS.values()),
         (Report.STUDY, _("Paper study")),

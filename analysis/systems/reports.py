@@ -147,14 +147,14 @@ def add_top_up_labels(report: Report) -> dict[str, Any]:
 def make_call_arguments(
     kind: ReportKind, files: AnalysisFiles, parameters: Mapping[str, Any], *, seed: int
 ) -> dict[str, Any]:
-    """Return the inputs and options of the command."""
+    """Return the inputs and options with which the report's command is called."""
     given = kind.arguments(files, parameters.get("options", {}))
     return {**given, "seed": seed} if kind.seeded else given
 
 
 def run_report_job(work: ClaimedJob, *, in_pieces: ComputeFunction) -> dict[str, Any]:
-    """Compute the report and return the job's report. in_pieces: computes the kinds whose
-    computation is a plan."""
+    """Compute a requested report and return the job's report. in_pieces: function that computes the
+    kinds of reports that are split into pieces."""
     report = (
         Report.objects.select_related("collection", "campaign")
         .filter(pk=work.parameters["report"])
@@ -195,8 +195,8 @@ def run_report_job(work: ClaimedJob, *, in_pieces: ComputeFunction) -> dict[str,
 
 
 def freeze_inputs(report: Report, work: ClaimedJob) -> None:
-    """Store a snapshot of the inputs that can change during the computation, i.e. the campaign's
-    labels and the small tables, and digests of all inputs."""
+    """Store copies of the report's inputs that can change meanwhile, i.e. the campaign's labels and
+    the small tables, and digests of all inputs."""
     if report.input_digest:
         return
     inputs = [InputFile.of(one) for one in report.inputs]
@@ -236,7 +236,7 @@ def freeze_inputs(report: Report, work: ClaimedJob) -> None:
 
 
 def compute_inputs_digest(inputs: Sequence[InputFile]) -> str:
-    """Return the digest of the paths and contents of all inputs, in their order."""
+    """Return one digest of the paths and contents of all inputs, in their order."""
     return hashlib.sha256(
         "".join(f"{one.path}\0{one.digest}\n" for one in inputs).encode()
     ).hexdigest()
@@ -287,7 +287,7 @@ def open_analysis(report: Report, work: ClaimedJob | None) -> Iterator[Analysis]
 
 
 def load_run(one: InputFile) -> RunColumns:
-    """Load the run under its tag at the time of the request, which the report's command, charts and
+    """Load a run under its tag at the time of the request, which the report's command, charts and
     files use."""
     row = Run.objects.filter(pk=one.row).first()
     if row is None or row.digest != one.digest:
@@ -316,7 +316,7 @@ def store_file(report: Report, name: str, content: bytes) -> str:
 
 
 def read_file(report: Report, name: str) -> bytes:
-    """Return one of the report's own files. Raises KeyError for an unknown name."""
+    """Return one of the report's own stored files. Raises KeyError for an unknown name."""
     with default_storage.open(report.files[name], "rb") as source:
         content: bytes = source.read()
         return content
@@ -338,7 +338,7 @@ def delete_files(names: Sequence[str]) -> None:
 
 
 def check_inputs(report: Report) -> None:
-    """Raise Refused if runs or qrels of the report have been deleted."""
+    """Raise Refused if a run or qrels that the report uses have been deleted."""
     for one in [InputFile.of(stored) for stored in report.inputs]:
         if one.kind == "run" and not Run.objects.filter(pk=one.row, digest=one.digest).exists():
             raise Refused(_("The run %(name)s has been deleted.") % {"name": one.name})

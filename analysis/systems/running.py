@@ -20,12 +20,12 @@ from assay.formats.errors import FormatError
 
 
 class NotComputable(Exception):
-    """The request cannot be computed. The message is the reason."""
+    """A requested analysis cannot be computed. The message is the reason."""
 
 
 class Analysis:
-    """A command with its inputs and options. folder: prefix of paths, removed from warnings. Raises
-    NotComputable for options that the command refuses."""
+    """An analysis command with its inputs and options. folder: prefix of paths, removed from
+    warnings. Raises NotComputable for options that the command refuses."""
 
     def __init__(
         self,
@@ -47,7 +47,8 @@ class Analysis:
             raise NotComputable(str(error)) from None
 
     def command_line(self) -> str:
-        """Return the command line, relative to the folder of the files."""
+        """Return the command line of the analysis, with paths relative to the folder of the
+        files."""
         words = command_words(self.command, self.given)
         return shlex.join(["assay", *command_name(self.name).split(), *words, "--json"])
 
@@ -60,7 +61,7 @@ class Analysis:
         return text.replace(self.folder, "") if self.folder else text
 
     def plan(self) -> PieceworkPlan:
-        """Return the computation as a plan of pieces. Raises NotComputable."""
+        """Return the computation split into pieces. Raises NotComputable."""
         assert isinstance(self.command, PiecewiseCommand)
         try:
             return self.command.plan(**self.options)
@@ -68,7 +69,7 @@ class Analysis:
             raise NotComputable(self._reason(error)) from None
 
     def compute(self) -> dict[str, Any]:
-        """Return the command's JSON object. Raises NotComputable."""
+        """Run the analysis and return the command's JSON object. Raises NotComputable."""
         try:
             return self.finished(self.command.compute_result(self.options))
         except (BadInput, FormatError, OSError) as error:
@@ -104,8 +105,8 @@ def encode_result(value: Any) -> Any:
 
 
 def decode_result(value: Any, like: type | None) -> Any:
-    """Decode the result of `encode_result`. like: the dataclass, or None for an array or a plain
-    value."""
+    """Decode a piece's result that `encode_result` encoded. like: the dataclass, or None for an
+    array or a plain value."""
     if like is not None:
         return like(**{one.name: decode_result(value[one.name], None) for one in fields(like)})
     if isinstance(value, dict) and "base64" in value:

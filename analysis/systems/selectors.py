@@ -1,4 +1,4 @@
-"""Stored reports for pages and API."""
+"""Queries for stored reports, for pages and API."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from pooling.permissions import get_person
 
 
 def visible_reports(request_or_user: Any) -> QuerySet[Report]:
-    """Return reports, without studies, of the campaigns and collections that the user manages."""
+    """Return the reports of the campaigns and collections that the user manages, without
+    studies."""
     return exclude_studies(visible_rows(request_or_user))
 
 
@@ -26,7 +27,7 @@ def exclude_studies(rows: QuerySet[Report]) -> QuerySet[Report]:
 
 
 def visible_rows(request_or_user: Any) -> QuerySet[Report]:
-    """Return reports and studies of the campaigns and collections that the user manages."""
+    """Return the reports and studies of the campaigns and collections that the user manages."""
     user = get_person(request_or_user)
     reports = Report.objects.select_related("collection", "campaign", "job", "created_by").defer(
         "result"
@@ -41,7 +42,7 @@ def visible_rows(request_or_user: Any) -> QuerySet[Report]:
 
 
 def get_visible_report(request_or_user: Any, pk: int) -> Report:
-    """Return the report. Raises Http404 for users who may not see it."""
+    """Return the report with this ID. Raises Http404 for users who may not see it."""
     report = visible_reports(request_or_user).filter(pk=pk).first()
     if report is None:
         raise Http404("Report not found.")
@@ -49,7 +50,8 @@ def get_visible_report(request_or_user: Any, pk: int) -> Report:
 
 
 def ordered_result(report: Report) -> dict[str, Any] | None:
-    """Return the result with its keys in the command's order, which the database may not keep."""
+    """Return a report's result with its keys in the command's order, which the database may not
+    keep."""
     name = report.files.get("result.json")
     if name is None:
         return report.result
@@ -59,7 +61,8 @@ def ordered_result(report: Report) -> dict[str, Any] | None:
 
 
 def list_renamed_runs(report: Report) -> list[tuple[str, str]]:
-    """Return (tag in the report, current tag) of the runs whose tag has changed since the request."""
+    """Return the report's runs whose tag has changed since the request, as (tag in the report,
+    current tag)."""
     then = {one.row: one.name for one in map(InputFile.of, report.inputs) if one.kind == "run"}
     now = Run.objects.filter(pk__in=then).order_by("pk").values_list("pk", "tag")
     return [(then[row], tag) for row, tag in now if tag != then[row]]

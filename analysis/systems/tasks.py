@@ -1,4 +1,4 @@
-"""The tasks of a report: its job, and its pieces for any free worker."""
+"""Celery tasks of a report: its job, and its pieces for any free worker."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ RUN_CHUNK = "analysis.run_chunk"
 
 
 def send_chunk_hints(chunk_ids: list[int]) -> None:
-    """Notify other workers of pieces. Without a broker this does nothing, and the job's own worker
-    computes all pieces."""
+    """Notify other workers that pieces of a report can be claimed. Without a broker this does
+    nothing, and the job's own worker computes all pieces."""
     if not settings.BROKER_URL:
         return
     for chunk_id in chunk_ids:

@@ -120,8 +120,8 @@ def _create_campaign(
 
 
 def _top_up_settings(report: Report, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings: strict priority order, and the other settings of the report's campaign,
-    or else a scale with the number of grades of the qrels."""
+    """Return the settings of a top-up campaign: strict priority order, and otherwise those of the
+    report's campaign. Without such a campaign, the scale has as many grades as the qrels."""
     strict: dict[str, Any] = {
         "band": 1,
         "description": f"The most informative pairs of {result['run']}, in this order: {report.title}.",
@@ -142,13 +142,13 @@ def _top_up_settings(report: Report, result: Mapping[str, Any]) -> dict[str, Any
 
 
 def get_top_up(report: Report) -> Campaign | None:
-    """Return the campaign created from the report if it still exists."""
+    """Return the top-up campaign created from the report, if it still exists."""
     made = report.parameters.get("top_up")
     return Campaign.objects.filter(pk=made).first() if made else None
 
 
 def get_follow_up_report(report: Report) -> Report | None:
-    """Return the newest finished report that uses the judgements of the top-up."""
+    """Return the newest finished report that uses the judgements of the top-up campaign."""
     return (
         Report.objects.filter(kind=report.kind, parameters__follows=report.pk)
         .order_by("-pk")
@@ -157,13 +157,14 @@ def get_follow_up_report(report: Report) -> Report | None:
 
 
 def count_finished_pairs(campaign: Campaign) -> tuple[int, int]:
-    """Return the number of ordinary pairs that need no more judgements, and of all ordinary pairs."""
+    """Return how many ordinary pairs of a campaign need no more judgements, and how many ordinary
+    pairs it has."""
     n = get_kept_pairs(campaign).filter(kind=Pair.Kind.NORMAL).count()
     return n - get_unfinished_pairs(campaign).count(), n
 
 
 def get_report_of_top_up(campaign: Campaign) -> Report | None:
-    """Return the report from which the campaign was created."""
+    """Return the report from which the top-up campaign was created."""
     return (
         Report.objects.select_related("collection", "campaign")
         .filter(parameters__top_up=campaign.pk)
@@ -172,7 +173,7 @@ def get_report_of_top_up(campaign: Campaign) -> Report | None:
 
 
 class MergedLabels(NamedTuple):
-    """The labels of a report, and those with the labels of its top-up campaigns. origins: the source
+    """A report's labels, before and after adding those of its top-up campaigns. origins: the source
     of each pair's label, by (topic, document): the name of the report's qrels, or the slug of a
     campaign."""
 
@@ -182,8 +183,8 @@ class MergedLabels(NamedTuple):
 
 
 def merge_labels(report: Report) -> MergedLabels:
-    """Add the labels of the report's top-up campaigns to those that it used. A pair that has a label
-    keeps it, and of two top-up campaigns, the first counts."""
+    """Add the labels of the report's top-up campaigns to those that the report used. A pair that
+    already has a label keeps it. If two top-up campaigns label a pair, the first counts."""
     (source,) = (one for one in map(InputFile.of, report.inputs) if one.kind == "qrels")
     before = reports.load_qrels(report, source)
     parameters = reports.add_top_up_labels(report)

@@ -21,11 +21,11 @@ from pooling.platform.jobs import ClaimedJob
 
 
 def read_top_up_qrels(parameters: Mapping[str, Any], campaign: Campaign | None) -> QrelsColumns:
-    """Return the labels of all existing top-up campaigns, made with the options of the labels that
-    the report uses. For a pair in two campaigns, the first counts.
+    """Return the labels of a report's top-up campaigns, made with the options of the labels that
+    the report uses. If two campaigns label a pair, the first counts. Deleted campaigns are ignored.
 
-    A pair needs as many judgements as in the report's campaign, or all if the top-up requests
-    fewer.
+    A pair needs as many judgements as in the report's campaign, or all that the top-up campaign
+    collects if these are fewer.
     """
     grades, choices = "graded", LabelChoices()
     chosen = str(next(iter(parameters.get("qrels", [])), ""))

@@ -1,4 +1,5 @@
-"""Pages of reports on systems: of a campaign, of a collection, and of everything the user may see."""
+"""Pages of reports on systems, for a campaign, a collection, or everything that the user may
+see."""
 
 from __future__ import annotations
 
@@ -56,8 +57,9 @@ UNFOLDED_ROWS = 15
 def campaign_and_collection_views(
     page: Callable[..., HttpResponse], *methods: str
 ) -> tuple[Callable[..., HttpResponse], Callable[..., HttpResponse]]:
-    """Return the page's two views, of a campaign and of a collection that the user manages. page:
-    takes request, collection, campaign or None, and the other parts of the address."""
+    """Return two views that show the same page, for a campaign and for a collection that the user
+    manages. page: takes request, collection, campaign or None, and the other parts of the
+    address."""
 
     @login_required
     @require_http_methods(["GET", "HEAD", *methods])
@@ -111,8 +113,8 @@ campaign_page, collection_page = campaign_and_collection_views(_report_list)
 
 
 def frame_context(collection: Collection, campaign: Campaign | None) -> dict[str, Any]:
-    """Return the context of all pages of reports and studies: the campaign or collection, and the
-    base template."""
+    """Return the template context that all pages of reports and studies need: the campaign or
+    collection, and the base template."""
     base = "analysis/dashboard.html" if campaign else "analysis/systems_collection.html"
     return {"collection": collection, "campaign": campaign, "tab": "systems", "base": base}
 
@@ -154,7 +156,8 @@ campaign_new, collection_new = campaign_and_collection_views(_report_form, "POST
 
 
 def _redirect_to_reports(*made: Report) -> HttpResponse:
-    """Redirect to the only report, or to all reports of the campaign."""
+    """Send the jobs of new reports, and redirect to the report if there is only one, or else to all
+    reports of the campaign."""
     for report in made:
         if report.job is not None:
             send(report.job)
@@ -230,8 +233,8 @@ def report(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _top_up_context(request: HttpRequest, report: Report, result: dict[str, Any]) -> dict[str, Any]:
-    """Return the template context of the report's top-up campaign. In the context, n is the number
-    of pairs of a campaign that can be created, or 0 if it already exists or no pair is unjudged."""
+    """Return the template context of the report's top-up campaign. Its n is the number of pairs of
+    a campaign that can be created, 0 if the campaign already exists or no pair is unjudged."""
     campaign, follower = top_ups.get_top_up(report), top_ups.get_follow_up_report(report)
     done, n_pairs = top_ups.count_finished_pairs(campaign) if campaign is not None else (0, 0)
     later, said = (
@@ -255,7 +258,7 @@ def _top_up_context(request: HttpRequest, report: Report, result: dict[str, Any]
 @login_required
 @require_POST
 def top_up(request: HttpRequest, pk: int) -> HttpResponse:
-    """Create a draft campaign on the pairs that the report names, in its order."""
+    """Create a draft campaign on the pairs that a report lists, in its order."""
     report = get_visible_report(request, pk)
     if not can_create(request):
         raise PermissionDenied(
@@ -280,8 +283,8 @@ def top_up(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def table_context(table: Table, *, folded: bool) -> dict[str, Any]:
-    """Return a table for the page, with rows of (cell, bold, marker). folded: long tables are
-    collapsed."""
+    """Return the template context of a table, with rows of (cell, bold, marker). folded: long
+    tables are collapsed."""
     return {
         "table": table,
         "rows": [
@@ -298,7 +301,7 @@ def table_context(table: Table, *, folded: bool) -> dict[str, Any]:
 
 
 def list_figures(report: Report) -> list[tuple[str, list[str]]]:
-    """Return (name without extension, available extensions) of the figures for print."""
+    """Return the report's figures for print as (name without extension, available extensions)."""
     kinds_of_stem: dict[str, list[str]] = {}
     for name in report.files:
         stem, _, extension = name.rpartition(".")
@@ -353,7 +356,7 @@ def figure(request: HttpRequest, pk: int, name: str) -> HttpResponse:
 @login_required
 @require_safe
 def result(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return the command's JSON object."""
+    """Download the JSON object of the report's command."""
     report = get_visible_report(request, pk)
     whole = ordered_result(report)
     if whole is None:
@@ -368,7 +371,7 @@ def result(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_safe
 def files(request: HttpRequest, pk: int) -> StreamingHttpResponse | HttpResponse:
-    """Return the command's input files: runs, qrels and tables."""
+    """Download the input files of the report's command: runs, qrels and tables."""
     report = get_visible_report(request, pk)
     if not report.input_digest:
         raise Http404("The input has not been collected yet.")
@@ -387,7 +390,7 @@ def files(request: HttpRequest, pk: int) -> StreamingHttpResponse | HttpResponse
 @login_required
 @require_POST
 def compute_again(request: HttpRequest, pk: int) -> HttpResponse:
-    """Repeat the report on the data stored now."""
+    """Repeat a report on the data stored now."""
     report = get_visible_report(request, pk)
     try:
         fresh = reports.rerun_report(report, user=request.user)

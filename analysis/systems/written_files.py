@@ -1,5 +1,5 @@
-"""Small files with data of the collection and the campaign, written by the worker for a command in
-addition to runs and qrels."""
+"""Small files with data of the collection and the campaign, which the worker writes for commands
+that need more than runs and qrels."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class WrittenFile:
 
 
 def is_chosen(option: str) -> Callable[[Mapping[str, Any], Sequence[Run], Campaign | None], bool]:
-    """Return the `wanted` function of a file that a form option requests."""
+    """Return a `wanted` function for a file that the user requests with a form option."""
     return lambda parameters, runs, campaign: bool(parameters.get("options", {}).get(option))
 
 
 def get_chosen_runs(report: Report) -> list[Run]:
-    """Return the report's runs that still exist, in the order of selection, with their tags at the
-    time of the request."""
+    """Return those of the report's runs that still exist, in the order of selection, with their
+    tags at the time of the request."""
     chosen = report.parameters.get("runs", [])
     rows = {row.pk: row for row in Run.objects.filter(collection=report.collection, pk__in=chosen)}
     names = {one["origin"]: one["name"] for one in report.inputs}
@@ -94,8 +94,8 @@ def format_tsv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def have_dates(runs: Sequence[Run], *, or_none: bool = False) -> bool:
-    """Return whether the submission dates of all runs are known. or_none: return False if none is
-    known. Raises Refused otherwise."""
+    """Return whether the submission dates of all runs are known. Raises Refused if some are
+    missing. or_none: return False instead if none is known."""
     undated = [run.tag for run in runs if run.submitted_on is None]
     if undated and not (or_none and len(undated) == len(runs)):
         shown = f"{', '.join(undated[:5])}{' …' if len(undated) > 5 else ''}"
@@ -134,7 +134,8 @@ POOL = WrittenFile("pool.tsv", is_pool_needed, pool_table, "pool", ("top",))
 def is_order_known(
     parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
 ) -> bool:
-    """Return whether the submission dates are known. Raises Refused if only some runs have a date."""
+    """Return whether the submission dates of the report's runs are known. Raises Refused if only
+    some are."""
     return have_dates(runs, or_none=True)
 
 
@@ -161,13 +162,14 @@ ORDER = WrittenFile("order.tsv", is_order_known, order_table, "metadata")
 def has_dates(
     parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
 ) -> bool:
-    """Return true if every run has a date. Raises Refused otherwise."""
+    """Return true if the submission dates of all the report's runs are known. Raises Refused
+    otherwise."""
     return have_dates(runs)
 
 
 def submission_table(report: Report, work: ClaimedJob) -> str:
-    """Return the mean scores under the public and the private qrels, which are all that the command
-    needs."""
+    """Return a table of the runs' mean scores under the public and the private qrels, which are all
+    that the command needs."""
     options = report.parameters.get("options", {})
     try:
         measure = parse_measure(options.get("measure") or "RR@100")
@@ -214,7 +216,7 @@ SUBMISSIONS = WrittenFile("submissions.tsv", has_dates, submission_table, "file"
 
 
 def ranks_file(report: Report, work: ClaimedJob) -> str:
-    """Return the result of the selected bootstrap report."""
+    """Return the stored result of the bootstrap report that the user selected, as JSON."""
     same = type(report).objects.filter(
         collection=report.collection, campaign=report.campaign, kind="bootstrap"
     )
@@ -256,7 +258,8 @@ GROUPS = WrittenFile("groups.tsv", is_chosen("by_group"), group_table, "groups")
 def is_applicable(
     parameters: Mapping[str, Any], runs: Sequence[Run], campaign: Campaign | None
 ) -> bool:
-    """Return whether LLM judges can be compared. Raises Refused with what is missing."""
+    """Return whether the campaign's LLM judges can be compared. Raises Refused with what is
+    missing."""
     if campaign is None:
         raise Refused(_("LLM judges belong to campaigns. Use the campaign's Results page."))
     if not llm_judges.get_frozen_judges(campaign):
@@ -286,7 +289,8 @@ def labels_table(report: Report, work: ClaimedJob) -> str:
 
 
 def judges_metadata(report: Report, work: ClaimedJob) -> str:
-    """Return the metadata as in a release, with the tags of runs from the groups named as related."""
+    """Return the LLM judges' metadata as in a release. Added: the tags of the runs from the groups
+    that each judge names as related."""
     campaign = report.campaign
     assert campaign is not None
     sentences = []

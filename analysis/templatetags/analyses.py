@@ -21,7 +21,7 @@ GROUPS = {
 
 @register.simple_tag
 def analysis_groups() -> list[dict[str, Any]]:
-    """Return the groups, each with its kinds of reports and its paper studies."""
+    """Return the groups of analyses, each with its kinds of reports and its paper studies."""
     studies = [get_study(name) for name in STUDY_NAMES]
     return [
         {

@@ -1,5 +1,5 @@
-"""The studies, one module per paper with a constant `STUDY`. The command and the documentation find
-them by their module names."""
+"""Paper studies, one module per paper with a constant `STUDY`. The command and the documentation
+find them by their module names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STUDY_NAMES = sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 @cache
 def get_study(name: str) -> Study:
-    """Return the study. Raises KeyError for a name that is not in NAMES."""
+    """Return the study with this name. Raises KeyError for a name that is not in NAMES."""
     if name not in STUDY_NAMES:
         raise KeyError(name)
     study: Study = importlib.import_module(f"{__name__}.{name}").STUDY

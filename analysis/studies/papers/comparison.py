@@ -1,5 +1,5 @@
-"""The results section of a system paper: which systems of one collection differ significantly
-(docs/reference/methods/systems.md)."""
+"""The study for the results section of a system paper: which systems of one collection differ
+significantly (docs/reference/methods/systems.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Can a leaderboard be trusted? Tables and figures of Craswell et al. (2021)."""
+"""The study of whether a leaderboard can be trusted: tables and figures of Craswell et al.
+(2021)."""
 
 from __future__ import annotations
 
@@ -94,8 +95,8 @@ def make_boards(bench: StudyContext) -> Section:
 
 
 def iterate_boards(bench: StudyContext) -> Iterator[tuple[str, str, str]]:
-    """Yield (name, path, its tags among `baselines`) of each board. Raises BadInput for a tag that
-    no board has."""
+    """Yield each leaderboard as (name, path, its tags among `baselines`). Raises BadInput for a tag
+    that no leaderboard has."""
     named = [tag for tag in str(bench.value("baselines") or "").split(",") if tag]
     paths = bench.named("boards")
     tags = (
@@ -238,7 +239,7 @@ def make_conditions(bench: StudyContext) -> Section:
 
 
 def choose_key_runs(bench: StudyContext, tags: Sequence[str]) -> list[str]:
-    """Return the runs of Figure 4, by default the first ones. Raises BadInput."""
+    """Return the runs shown in Figure 4, by default the first ones. Raises BadInput."""
     chosen: list[str] = bench.value("key_runs") or list(tags[:N_KEY_RUNS])
     if unknown := [tag for tag in chosen if tag not in tags]:
         raise BadInput(
@@ -304,7 +305,8 @@ def make_split_half(bench: StudyContext) -> Section:
 
 
 def make_similar_runs(bench: StudyContext) -> Section:
-    """List runs that differ by very small changes, of which the paper's rules allow one."""
+    """List pairs of runs that differ by very small changes. The paper's rules allow only one of
+    them."""
     bench.need("runs")
     similar = find_similar_runs(bench.read_runs())
     rows: list[list[Cell]] = [[one.a, one.b, one.overlap, one.same, one.topics] for one in similar]
@@ -334,7 +336,7 @@ def make_similar_runs(bench: StudyContext) -> Section:
 
 
 def read_submissions(bench: StudyContext) -> list[BoardRow]:
-    """Return the submissions up to a date, with groups replaced by their institutions. Raises
+    """Read the submissions up to a date, with groups replaced by their institutions. Raises
     PartLeftOut."""
     bench.need(
         "submissions",
@@ -394,7 +396,8 @@ def make_submissions(bench: StudyContext) -> Section:
 
 
 def submissions_table(rows: Sequence[BoardRow]) -> Table:
-    """Return submissions by group and date. The group with the most submissions is first."""
+    """Return a table of submissions by group and date. The group with the most submissions is
+    first."""
     counts = Counter(row.group for row in rows)
     public, private = (
         mean_ranks([row.numbers[key] for row in rows]).tolist()
@@ -481,7 +484,7 @@ def group_label(rows: Sequence[BoardRow], group: str) -> str:
 
 
 def submissions_chart(rows: Sequence[BoardRow]) -> Figure:
-    """Plot all submissions. The groups with the most submissions are distinguished."""
+    """Plot all submissions. The groups with the most submissions have their own marks."""
     counts = {
         group: sum(row.group == group for row in rows) for group in {row.group for row in rows}
     }

@@ -1,5 +1,5 @@
-"""Are the improvements over the state of the art significant? Tables and figure of Lin et al. on a
-leaderboard."""
+"""The study of whether improvements over the state of the art are significant: tables and figure of
+Lin et al. on a leaderboard."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ OPTION_KEYS = (
 
 
 def run_board(bench: StudyContext) -> Result:
-    """Run the leaderboard analysis for Figure 1: on a table of scores if there is one, which may
-    contain more runs than there are files, otherwise on runs. Raises PartLeftOut."""
+    """Run the leaderboard analysis for Figure 1, on a table of scores if one is given, otherwise on
+    runs. The table may contain more runs than there are files. Raises PartLeftOut."""
     if bench.has("table"):
         return bench.run(
             "leaderboard",
@@ -64,7 +64,7 @@ def run_board(bench: StudyContext) -> Result:
 
 
 def run_leaderboard(bench: StudyContext) -> Result:
-    """Run the leaderboard analysis on runs. Raises PartLeftOut."""
+    """Run the leaderboard analysis on run files. Raises PartLeftOut if they are missing."""
     order = {"metadata": bench.file("order")} if bench.has("order") else {}
     return bench.run(
         "leaderboard", **qrels_and_runs_arguments(bench), **order, **bench.options(*OPTION_KEYS)
@@ -181,7 +181,7 @@ def make_mean_tests(bench: StudyContext) -> Section:
 
 
 def name_pair(row: Mapping[str, Any], *, grouped: bool) -> list[Cell]:
-    """Return the names R1 to Rn of the two runs, and their groups if the leaderboard has groups."""
+    """Return the names of two runs as R1 to Rn, and their groups if the leaderboard has groups."""
     groups = [row["a_group"], row["b_group"]] if grouped else []
     return [row["a_label"], row["b_label"], *groups]
 

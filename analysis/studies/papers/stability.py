@@ -1,5 +1,5 @@
-"""Does the ranking of systems survive a change of the collection? All four elements of the
-multi-element protocol."""
+"""The study of whether the ranking of systems survives changes of the collection: all four elements
+of the multi-element protocol."""
 
 from __future__ import annotations
 
@@ -64,12 +64,14 @@ def run_stability(bench: StudyContext, element: str) -> Result:
 
 
 def element_key(element: str) -> str:
-    """Return the element's part of file names. For two elements, it contains both."""
+    """Return the part of file names that stands for an element, or for two elements varied
+    together."""
     return element.replace("+", "-and-")
 
 
 def list_exported_files(bench: StudyContext, element: str, result: Result) -> dict[str, bytes]:
-    """Return the sampled sub-collections as content by name below `data/`, empty unless requested."""
+    """Return the files with the sampled sub-collections as content by name below `data/`. Empty
+    unless they are requested."""
     folder = Path(bench.scratch_file(element_key(element)))
     return {
         f"{element_key(element)}/{name}": (folder / name).read_bytes()
@@ -104,7 +106,8 @@ def make_element_section(bench: StudyContext, element: str) -> Section:
 
 
 def make_joint_section(bench: StudyContext) -> Section:
-    """Make the section of pairs of elements varied together, to show their joint effect."""
+    """Make the section of pairs of elements that are varied together, to show their joint
+    effect."""
     if not bench.has("joint"):
         raise PartLeftOut(
             "`joint` takes pairs of elements to vary together, as in documents+topics"
@@ -156,7 +159,7 @@ def element_section_maker(element: str) -> Callable[[StudyContext], Section]:
 
 
 def deltas_table(result: Result) -> Table:
-    """Return a table of every similarity, so that another threshold needs no second computation."""
+    """Return a table of all similarities, so that readers can apply another threshold."""
     rows: list[list[Cell]] = [
         [measure, level, shared, number, tau]
         for measure, levels in result["deltas"].items()
@@ -203,7 +206,7 @@ def threshold_table(result: Result) -> Table:
 
 def make_all_elements(bench: StudyContext) -> Section:
     """Make the paper's Figure 1 with one panel per element, its Figure 2 over all elements, and one
-    table of both."""
+    table for both."""
     results = {element: run_stability(bench, element) for element in requested_elements(bench)}
     rows: list[list[Cell]] = []
     for element, result in results.items():
@@ -269,7 +272,7 @@ def make_all_elements(bench: StudyContext) -> Section:
 
 
 def stability_curves(result: Result) -> str:
-    """Draw one panel of Figure 1."""
+    """Draw the panel of Figure 1 for one element."""
     levels = result["levels"]
     series = [
         Line(name, list(zip(levels, values, strict=True)), marks=True)

@@ -1,4 +1,5 @@
-"""Compare judgements with clicks: tables and figures of TripJudge (Althammer et al. 2022)."""
+"""The study that compares judgements with clicks: tables and figures of TripJudge (Althammer et al.
+2022)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The campaign part: Table 1, Figure 1 (labels and their decisions), Figure 2 (kappa) and judging
-times."""
+"""The campaign part of the TripJudge study: Table 1, Figure 1 (labels and their decisions), Figure
+2 (kappa) and judging times."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def decision_rows(
 
 
 def published_rows(bench: StudyContext, scale: str, words: str) -> list[list[Cell]]:
-    """Return the published values to compare with, if the scale has as many grades."""
+    """Return the values that TripJudge published, if the scale has as many grades."""
     if not compares_with_paper(bench) or (scale == "graded" and n_grades(bench) != 4):
         return []
     return [
@@ -234,7 +234,8 @@ def decision_chart(
     group: str = "",
     shares: bool = True,
 ) -> Figure:
-    """Draw the labels by decision, as shares of each label and of all, or as numbers of pairs."""
+    """Draw how labels were decided, as shares of each label and of all labels, or as numbers of
+    pairs."""
     labels = list(one["labels"])
     names = [label_word(bench, scale, label) for label in labels] + (["all"] if shares else [])
     cross, whole = one["cross"], one["decisions"]
@@ -277,7 +278,8 @@ def group_key(group: str) -> str:
 
 
 def make_label_shares(bench: StudyContext) -> Section:
-    """Make the shares of labels without judgements, so without their decisions."""
+    """Make the section with the shares of labels for a study without judgements, so without
+    decisions."""
     rows: list[list[Cell]] = []
     figures = []
     values: dict[str, Any] = {}
@@ -436,7 +438,8 @@ def kappa_chart(agreement: Mapping[str, Any], scale: str, words: str, *, group: 
 
 
 def make_times(bench: StudyContext) -> Section:
-    """Make judgements per half day, mean time by grade and day, and mean time by topic."""
+    """Make the section on judging times: judgements per half day, mean time by grade and day, and
+    mean time by topic."""
     statistics = run_campaign_statistics(bench)
     if (
         statistics["per_12h"] is None

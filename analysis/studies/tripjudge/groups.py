@@ -1,4 +1,4 @@
-"""Tables and figures by groups of topics (Head, Torso, Tail, or any column), and the annotators'
+"""The TripJudge study by groups of topics (Head, Torso, Tail, or any column), and the annotators'
 survey."""
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ Files = dict[str, str]
 
 
 def make_groups(bench: StudyContext) -> Section:
-    """Make each table and figure that the inputs allow within each group. The survey has no topics
-    and is left out."""
+    """Make each table and figure that the inputs allow for each group of topics. The survey is not
+    about topics and is left out."""
     files = write_group_files(bench)
     made = Section()
     if bench.has("judgements"):
@@ -236,7 +236,7 @@ def times_tables(bench: StudyContext, statistics: dict[str, Any]) -> Iterator[Ta
 
 
 def add_systems(bench: StudyContext, files: Files, made: Section) -> None:
-    """Add Tables 2 and 3 within each group, if there are runs."""
+    """Add the comparison of systems (Tables 2 and 3) within each group, if there are runs."""
     if not bench.has("runs"):
         return
     rows: list[list[Cell]] = []
@@ -287,7 +287,7 @@ def add_systems(bench: StudyContext, files: Files, made: Section) -> None:
 
 
 def add_clicks(bench: StudyContext, files: Files, made: Section) -> None:
-    """Add Figure 3 within each group, if there are clicks."""
+    """Add the comparison with clicks (Figure 3) within each group, if there are clicks."""
     if not optional_click_qrels(bench):
         return
     rows: list[dict[str, Cell]] = []

@@ -143,7 +143,7 @@ def judgement_arguments(bench: StudyContext, *, only: str | None = None) -> dict
 
 
 def compares_with_paper(bench: StudyContext) -> bool:
-    """Return whether tables show the values that TripJudge published."""
+    """Return whether tables also show the values that TripJudge published."""
     return bench.value("compare_with") == "tripjudge"
 
 
@@ -152,8 +152,8 @@ def n_grades(bench: StudyContext) -> int:
 
 
 def list_scales(bench: StudyContext) -> tuple[tuple[str, str], ...]:
-    """Return (key, words) of the scales to report. On two grades, the labels of both scales are the
-    same, so one is enough, unless the published values have both."""
+    """Return the scales to report as (key, words). If the campaign has two grades, the labels on
+    both scales are equal, so one is enough, unless published values exist for both."""
     is_same = n_grades(bench) == 2 and not bench.has("binary_labels")
     return (("graded", "2 grades"),) if is_same and not compares_with_paper(bench) else SCALE_NAMES
 
@@ -189,8 +189,8 @@ def need_labels(bench: StudyContext, scale: str) -> None:
 
 
 def need_system_labels(bench: StudyContext) -> None:
-    """Raise PartLeftOut if labels on the scale `system_labels` are missing. If labels on the other
-    scale are given, the message suggests changing it."""
+    """Raise PartLeftOut if there are no labels on the scale `system_labels`. If there are labels on
+    the other scale, the message suggests changing the setting."""
     scale = bench.value("system_labels")
     other = {"graded": "binary", "binary": "graded"}[scale]
     try:
@@ -204,7 +204,7 @@ def need_system_labels(bench: StudyContext) -> None:
 
 
 def judged_qrels_argument(bench: StudyContext) -> str:
-    """Return NAME=FILE of the labels for ranking systems. Raises PartLeftOut."""
+    """Return the labels for ranking systems as an argument NAME=FILE. Raises PartLeftOut."""
     need_system_labels(bench)
     return f"{bench.value('name')}={label_file(bench, bench.value('system_labels'))}"
 
@@ -219,7 +219,7 @@ def need_runs(bench: StudyContext) -> None:
 
 
 def need_all(bench: StudyContext, *needs: Callable[[StudyContext], None]) -> None:
-    """Raise PartLeftOut with all missing inputs, not only the first."""
+    """Raise PartLeftOut that names all missing inputs, not only the first."""
     missing = []
     for need in needs:
         try:
@@ -295,7 +295,7 @@ def pool_arguments(bench: StudyContext) -> dict[str, Any]:
 
 
 def topics_by_group(bench: StudyContext) -> dict[str, list[str]]:
-    """Return the judged topics of each group. Raises PartLeftOut."""
+    """Return the judged topics by group. Raises PartLeftOut."""
     topics = list_judged_topics(bench)
     members = read_topic_groups(
         bench, bench.file("topic_groups") or "", topics, column=bench.value("group_column")
@@ -307,7 +307,7 @@ def topics_by_group(bench: StudyContext) -> dict[str, list[str]]:
 
 
 def write_group_files(bench: StudyContext) -> dict[str, str]:
-    """Write a file of judged topics for each group, and return the files by group. Raises
+    """Write a file with the judged topics of each group, and return the paths by group. Raises
     PartLeftOut."""
     bench.need("topic_groups", why="a file of topics and their groups")
     path_of = {}

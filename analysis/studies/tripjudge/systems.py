@@ -1,5 +1,5 @@
-"""Systems under judgements and under clicks (Tables 2 and 3), and judgements compared with clicks
-(Figure 3)."""
+"""The part of the TripJudge study on systems under judgements and under clicks (Tables 2 and 3),
+and on judgements compared with clicks (Figure 3)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ EXCERPT_CHARACTERS = 200
 
 
 def qrels_arguments(bench: StudyContext) -> list[str]:
-    """Return NAME=FILE of the judgements and, if there are any, of the clicks."""
+    """Return the qrels as arguments NAME=FILE: the judgements, then the clicks if there are any."""
     return [
         judged_qrels_argument(bench),
         *(f"{name}={path}" for name, path in optional_click_qrels(bench).items()),
@@ -93,7 +93,7 @@ def make_systems_by_labels(bench: StudyContext) -> Section:
 
 
 def with_judged_shares(measures: Sequence[str]) -> list[str]:
-    """Return the measures with Judged@m after each J@m."""
+    """Insert Judged@m after each J@m in a list of measures."""
     shares = {name: name.replace("J@", "Judged@") for name in measures if name.startswith("J@")}
     return [
         one
@@ -104,7 +104,8 @@ def with_judged_shares(measures: Sequence[str]) -> list[str]:
 
 
 def drop_equal_shares(by_qrels: Mapping[str, Any]) -> list[str]:
-    """Return the measures without each Judged@m whose means all equal those of J@m."""
+    """Return the names of the measures, without each Judged@m whose means all equal those of
+    J@m."""
     rows = [row for of_qrels in by_qrels.values() for row in of_qrels.values()]
     return [
         measure
@@ -169,7 +170,8 @@ def make_ranking_comparison(bench: StudyContext) -> Section:
 
 
 def _interval_reason(rankings: Result) -> str:
-    """Return a sentence on why pairs of Table 3 have no confidence interval, or nothing."""
+    """Explain in one sentence why pairs of Table 3 have no confidence interval. Empty if all have
+    one."""
     names = list(rankings["qrels"])
     reasons = [
         rankings["interval_reason"][measure][a][b]
@@ -188,7 +190,8 @@ AUTHORS_SCRIPT_NOTE = (
 
 
 def run_ranking_comparison(bench: StudyContext, *, only: str | None = None) -> Result:
-    """Compare the rankings under all qrels. only: a file of topic IDs. Raises PartLeftOut."""
+    """Compare the system rankings under all qrels. only: a file of topic IDs. Raises
+    PartLeftOut."""
     return bench.run(
         "compare_rankings",
         runs=bench.files("runs"),
@@ -233,13 +236,14 @@ def tau_rows(bench: StudyContext, rankings: Result) -> list[list[Cell]]:
 
 
 def published_pair(bench: StudyContext, a: str, b: str) -> str:
-    """Return the corresponding pair of qrels in the paper's Table 3. The judgements correspond to
-    TripJudge."""
+    """Return the pair of qrels in the paper's Table 3 that corresponds to this pair. The judgements
+    correspond to TripJudge."""
     return "-".join("TripJudge" if name == bench.value("name") else name for name in (a, b))
 
 
 def make_published_tau(bench: StudyContext) -> Section:
-    """Compute the paper's Table 3 from its own Table 2, for comparison with the campaign's."""
+    """Compute the tau values of the paper's Table 3 from its own Table 2, for comparison with the
+    campaign's."""
     if not compares_with_paper(bench):
         raise PartLeftOut('needs `compare_with = "tripjudge"`')
     if not any(bench.has(key) for key in ("judgements", "labels", "binary_labels")):
@@ -370,8 +374,8 @@ def share_rows(overlap: Mapping[str, Any]) -> tuple[list[str], list[list[Cell]]]
 
 
 def contradicting_table(bench: StudyContext, overlap: Mapping[str, Any]) -> Table:
-    """Return the pairs whose judgements and clicks contradict, with their texts and groups if the
-    inputs contain them."""
+    """Return a table of the pairs whose judgements contradict clicks, with their texts and groups
+    if the inputs contain them."""
     pairs = list(iterate_listed_pairs(overlap))
     listed = pairs[:MAX_LISTED]
     queries = (
