@@ -1,4 +1,4 @@
-"""Refuse requests early if they have waited too long.
+"""Early refusal of requests that have waited too long.
 
 The proxy in front of the web server stamps each request with the time (`X-Request-Start`, see
 docs/how-to/deploy.md). A request that has waited longer than its kind allows is refused before
@@ -53,7 +53,8 @@ def request_kind(path: str) -> str:
 
 
 def queue_wait_seconds(stamp: str, now: float) -> float:
-    """Return the seconds since the proxy's stamp, for example `t=1790000000.123`.
+    """Return how long a request has waited since the proxy stamped it, in seconds. The stamp looks
+    like `t=1790000000.123`.
 
     The stamp counts seconds (nginx), milliseconds (Caddy) or microseconds since 1970. The result is
     0 if the stamp is missing or implausible.
@@ -68,10 +69,10 @@ def queue_wait_seconds(stamp: str, now: float) -> float:
 
 
 class DrainingResponse:
-    """A response after which the rest of the request body is read.
+    """A response that reads the rest of the request body before the connection is closed.
 
-    If gunicorn closed the connection while a proxy still sends an upload, the proxy would answer
-    502 instead of the reason.
+    If gunicorn closed the connection while a proxy was still sending an upload, the proxy would
+    answer 502 instead of passing on the reason.
     """
 
     def __init__(self, answer: Iterable[bytes], body: Any) -> None:
@@ -81,7 +82,7 @@ class DrainingResponse:
         return iter(self.answer)
 
     def close(self) -> None:
-        """Read the rest of the body after the response has been sent."""
+        """Read the rest of the request body after the response has been sent."""
         if hasattr(self.answer, "close"):
             self.answer.close()
         n_left, end = READ_BYTES, time.monotonic() + READ_S
@@ -90,8 +91,8 @@ class DrainingResponse:
 
 
 class AdmissionMiddleware:
-    """WSGI middleware around Django that refuses late requests, counts all responses, and reads
-    long bodies that a response left unread."""
+    """WSGI middleware around Django. It refuses late requests, counts all responses, and reads long
+    request bodies that were left unread."""
 
     def __init__(self, application: Application) -> None:
         self.application = application

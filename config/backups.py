@@ -1,8 +1,9 @@
-"""Back up and restore an installation: its database and its files, consistent with each other.
+"""Backup and restoration of an installation: its database and its files, consistent with each
+other.
 
 Files are only added, and deleted only with their row. The database is therefore copied first, as of
-one moment, and the files afterwards. Every file named by a row exists unless it was deleted in
-between, in which case the copy is repeated.
+one moment, and the files afterwards. Every file named by a row exists, unless it was deleted in
+between. In that case the copy is repeated.
 """
 
 from __future__ import annotations
@@ -153,8 +154,8 @@ def _describe_database() -> dict[str, Any]:
 
 
 def _run_program(program: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's programs. The connection is passed in its environment, so that no
-    password appears in a list of processes."""
+    """Run one of PostgreSQL's programs. The connection is passed in its environment, so that
+    passwords do not appear in the list of processes."""
     if shutil.which(program) is None:
         raise BackupError(f"{program} is not installed; on Debian: apt install postgresql-client")
     names = {

@@ -1,7 +1,7 @@
-"""Find Debian's Chromium for the browser tests, or install it if possible (root, apt), including
-the headless shell, in which most tests run faster. No other browser is used.
+"""Search for Debian's Chromium for the browser tests. If possible (root, apt), it is installed,
+including the headless shell, in which most tests run faster. Other browsers are not used.
 
-If it is missing, a conspicuous box reports it. With CI=true this is an error.
+If Chromium is missing, a conspicuous box reports it. With CI=true this is an error.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ Extracted = Generator[Any, None, None]
 
 
 def extract_python(file: BinaryIO, keywords: Any, *_: Any, **options: Any) -> Extracted:
-    """Extract messages from Python. Babel's own extractor skips calls in f-strings and
+    """Extract messages from Python. Used because Babel's own extractor skips calls in f-strings and
     parenthesised texts."""
     for node in ast.walk(ast.parse(file.read())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -144,16 +144,16 @@ def extract_python(file: BinaryIO, keywords: Any, *_: Any, **options: Any) -> Ex
 
 
 def extract_template(file: BinaryIO, keywords: Any, *_: Any, **options: Any) -> Extracted:
-    """Extract messages from a template. Django converts it to calls of gettext, which Babel reads
-    as Python without indentation."""
+    """Extract messages from a template. Django converts it to calls of gettext, which Babel then
+    reads as unindented Python."""
     calls = re.sub(r"[^\S\n ]", " ", templatize(file.read().decode()))
     flat = re.sub(r"^ +", "", calls, flags=re.MULTILINE)
     yield from extract.extract_python(BytesIO(flat.encode()), keywords, [], {})
 
 
 def extract_script(file: BinaryIO, *_: Any, **options: Any) -> Extracted:
-    """Extract messages from a script. Babel's own extractor fails on template strings that contain
-    braces."""
+    """Extract messages from JavaScript. Used because Babel's own extractor fails on template
+    strings that contain braces."""
     for call, *texts in SCRIPT_PATTERN.findall(file.read().decode()):
         yield 0, call, [json.loads(f'"{text}"') for text in texts], []
 
@@ -167,7 +167,8 @@ SOURCES: tuple[tuple[str, str, Any], ...] = (
 
 
 def extract_messages(source: bytes, suffix: str) -> list[Message]:
-    """Return the messages of a source, sorted alphabetically. suffix: of the file name."""
+    """Return the messages of a source file's content, sorted alphabetically. suffix: of the file
+    name."""
     method = next(method for _, of, method in SOURCES if of == suffix)
     extracted = extract.extract(method, BytesIO(source), keywords=KEYWORDS)
     return sorted(Message(message, context=context) for _, message, _, context in extracted)
@@ -175,7 +176,7 @@ def extract_messages(source: bytes, suffix: str) -> list[Message]:
 
 @cache
 def _messages_by_file() -> dict[str, list[Message]]:
-    """Return the messages of each file, by path."""
+    """Return the messages of each source file, by path."""
     return {
         path.relative_to(ROOT).as_posix(): extract_messages(path.read_bytes(), suffix)
         for folder, suffix, _ in SOURCES
@@ -196,17 +197,17 @@ def _collect_messages(wanted: Callable[[str], bool]) -> Catalog:
 
 
 def program_catalog() -> Catalog:
-    """Return the messages for annotators in Python and templates."""
+    """Return the messages for annotators that occur in Python and templates."""
     return _collect_messages(lambda place: not place.endswith(".js") and not is_manager_file(place))
 
 
 def script_catalog() -> Catalog:
-    """Return the messages for annotators in scripts."""
+    """Return the messages for annotators that occur in scripts."""
     return _collect_messages(lambda place: place.endswith(".js") and not is_manager_file(place))
 
 
 def manager_catalog() -> Catalog:
-    """Return the messages that only managers read, from pages, Python and scripts."""
+    """Return the messages that only managers read, from templates, Python and scripts."""
     catalog = _collect_messages(is_manager_file)
     for known in [*list_messages(program_catalog()), *list_messages(script_catalog())]:
         catalog.delete(known.id, known.context)
@@ -214,12 +215,13 @@ def manager_catalog() -> Catalog:
 
 
 def list_messages(catalog: Catalog) -> list[Message]:
-    """Return the messages without the header, whose ID is empty."""
+    """Return a catalogue's messages without the header, whose ID is empty."""
     return [message for message in catalog if message.id]
 
 
 def plural_forms(texts: str | Iterable[str] | None) -> list[str]:
-    """Return the plural forms of an ID or a translation as a list, of length one without a plural."""
+    """Return the plural forms of a message ID or a translation as a list, of length one if it has
+    no plural."""
     return [texts or ""] if isinstance(texts, str) or texts is None else [*texts]
 
 
@@ -228,8 +230,8 @@ def is_translated(message: Message) -> bool:
 
 
 def merge_catalog(path: Path, template: Catalog, code: str | None) -> Catalog:
-    """Return the program's messages with the translations from the file. Messages that no longer
-    occur in the program are dropped."""
+    """Merge the program's messages with the translations of a language's file. Messages that no
+    longer occur in the program are dropped."""
     catalog = Catalog(locale=code, header_comment=HEADER, project="Assay", fuzzy=False)
     if path.exists():
         with path.open("rb") as file:
@@ -239,7 +241,7 @@ def merge_catalog(path: Path, template: Catalog, code: str | None) -> Catalog:
 
 
 def find_mistakes(catalog: Catalog) -> Iterator[str]:
-    """Yield one sentence per missing or wrong translation."""
+    """Yield one sentence for each missing or wrong translation in a catalogue."""
     for message in list_messages(catalog):
         english, texts = plural_forms(message.id), plural_forms(message.string)
         wanted = set(PLACEHOLDER_PATTERN.findall(" ".join(english)))
@@ -260,7 +262,7 @@ def _outer_line_breaks(text: str) -> tuple[bool, bool]:
 
 
 def format_script_messages(catalog: Catalog, messages: Iterable[Message]) -> str:
-    """Return the JSON that static/js/words.js fetches."""
+    """Return translations for scripts as the JSON that static/js/words.js fetches."""
     words: dict[str, str | dict[str, str]] = {}
     for message in messages:
         texts = plural_forms(message.string)
@@ -279,8 +281,8 @@ def _to_bytes(write: Callable[..., None], catalog: Catalog, **how: Any) -> bytes
 
 
 def format_po(catalog: Catalog) -> bytes:
-    """Format a catalogue without line numbers and dates, so that the file changes only if messages
-    do."""
+    """Format a catalogue as a .po file without line numbers and dates, so that the file changes
+    only if messages do."""
     return _to_bytes(write_po, catalog, width=0, ignore_obsolete=True, include_lineno=False)
 
 
@@ -314,7 +316,8 @@ def make_language_files(code: str) -> tuple[dict[Path, bytes], list[str]]:
 
 
 def make_managers_template() -> tuple[Path, bytes]:
-    """Return locale/managers.pot, the template for translations of managers' pages."""
+    """Return the content of locale/managers.pot, the template for translations of managers'
+    pages."""
     path = LOCALE / "managers.pot"
     return path, format_po(merge_catalog(path, manager_catalog(), None))
 

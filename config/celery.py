@@ -16,7 +16,8 @@ app.autodiscover_tasks(["pooling", "analysis.systems"], related_name="worker")
 
 @signals.worker_init.connect
 def prepare_worker(**_: object) -> None:
-    """Lower the worker's priority and import its modules, both inherited by its processes."""
+    """Lower the worker's priority and import its modules before it starts its processes, which
+    inherit both."""
     import_numerics()
     with environment.exit_on_bad_setting():
         os.nice(environment.worker_niceness())

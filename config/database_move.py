@@ -1,4 +1,4 @@
-"""Move an installation's rows from SQLite to an empty PostgreSQL database. Files stay in place,
+"""Move of an installation's rows from SQLite to an empty PostgreSQL database. Files stay in place,
 because both databases refer to the same ones.
 
 All rows are written in one transaction and compared with the old ones before it is committed, so
@@ -68,8 +68,8 @@ def move_database(url: str, *, say: Callable[[str], None]) -> int:
 
 @contextlib.contextmanager
 def exclusive_access() -> Iterator[None]:
-    """Keep `assay up` from running on the data folder, and others from writing to the old database,
-    while the context is open. Raises MoveError if `assay up` is running."""
+    """Prevent other use of the old database while the context is open: `assay up` cannot start on
+    the data folder, and others cannot write. Raises MoveError if `assay up` is running."""
     with (Path(settings.DATA_DIR) / "up.lock").open("a", encoding="ascii") as mark:
         try:
             fcntl.flock(mark, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -90,7 +90,8 @@ def _check_empty() -> None:
 
 
 def _migrate_target(url: str) -> None:
-    """Migrate the target in a separate process, because migrations use the default database."""
+    """Migrate the target database in a separate process, because migrations use the default
+    database."""
     env = {**os.environ, "ASSAY_DATABASE_URL": url}
     command = [sys.executable, "-m", "django", "migrate", "--no-input", "--verbosity", "0"]
     env["PYTHONPATH"] = os.pathsep.join(
@@ -104,7 +105,7 @@ def _migrate_target(url: str) -> None:
 
 
 def list_models() -> list[type[Model]]:
-    """Return one model per table of the project, including many-to-many tables."""
+    """Return one model for each table of the project, including many-to-many tables."""
     return [
         model
         for model in apps.get_models(include_auto_created=True)

@@ -1,6 +1,6 @@
-"""Check an installation and report problems and remarks.
+"""Checks of an installation, which report problems and remarks.
 
-Each check examines one thing and yields findings. Checks that need the database run only if it
+Each check examines one aspect and yields findings. Checks that need the database run only if it
 responds.
 """
 
@@ -54,7 +54,8 @@ NETWORK_FILE_SYSTEMS = {
 
 
 class Finding(NamedTuple):
-    """A result of a check. wrong: a problem to fix, otherwise a remark."""
+    """A result of a check of the installation. wrong: whether it is a problem to fix. Otherwise it
+    is a remark."""
 
     wrong: bool
     sentence: str
@@ -69,7 +70,7 @@ def note_finding(sentence: str) -> Finding:
 
 
 def find_problems() -> list[Finding]:
-    """Run all checks and return the findings, problems first."""
+    """Run all checks of the installation and return the findings, problems first."""
     all_findings = [finding for check in CHECKS_WITHOUT_DATABASE for finding in run_check(check)]
     if reason := health.find_problem(health.CHECKS["database"]):
         all_findings.append(
@@ -214,8 +215,8 @@ def mail() -> Iterator[Finding]:
 
 
 def packages() -> Iterator[Finding]:
-    """Check the optional packages that the settings require. `folders` checks the object store's
-    package."""
+    """Check the optional packages that the settings require. The package for the object store is
+    checked in `folders`."""
     if settings.OIDC_ISSUER and importlib.util.find_spec("mozilla_django_oidc") is None:
         yield problem_finding(
             f"{single_sign_on.NO_PACKAGE_MESSAGE}. Until then, sign-in by {settings.INSTITUTION} does not work."
@@ -354,8 +355,8 @@ CHECKS_WITH_DATABASE: list[Callable[[], Iterator[Finding]]] = [
 
 
 def run_check(check: Callable[[], Iterator[Finding]]) -> list[Finding]:
-    """Return the findings of one check. A failure of database, disk or settings during the check is
-    a finding too."""
+    """Run one check and return its findings. If database, disk or settings fail during the check,
+    the failure is a finding too."""
     try:
         return list(check())
     except (Error, OSError, ImproperlyConfigured) as error:

@@ -1,5 +1,5 @@
-"""Read settings from environment variables with the prefix ASSAY_. An invalid value stops the start
-with a message."""
+"""Reading of settings from environment variables with the prefix ASSAY_. An invalid value stops the
+start with a message."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TRUE, FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off", ""}
 
 @contextmanager
 def exit_on_bad_setting(status: int = 1) -> Iterator[None]:
-    """Exit with the message alone if a setting is invalid, for programs that are not Django
+    """Exit with only the message if a setting is invalid. Used by programs that are not Django
     commands."""
     try:
         yield
@@ -34,13 +34,13 @@ def exit_on_bad_setting(status: int = 1) -> Iterator[None]:
 
 
 def text(name: str) -> str:
-    """Return the value of a setting of `config.setting_list`, or its default."""
+    """Return the text of a setting of `config.setting_list`, or its default."""
     return os.environ.get(PREFIX + name, DEFAULTS[name]).strip()
 
 
 def format_shell_variables(*names: str) -> str:
-    """Format the given settings that are set as a prefix of a shell command, with a trailing space,
-    or an empty string if none is set."""
+    """Format settings as variable assignments in front of a shell command, with a trailing space.
+    Settings without a value are left out. Empty if none has one."""
     return "".join(f"{PREFIX}{name}={shlex.quote(text(name))} " for name in names if text(name))
 
 
@@ -67,7 +67,7 @@ def number(name: str, *, least: int = 0, most: int | None = None) -> int:
 
 
 def choice(name: str, *allowed: str) -> str:
-    """Return one of the allowed words."""
+    """Return the value of a setting that must be one of the allowed words."""
     value = text(name).lower()
     if value not in allowed:
         raise ImproperlyConfigured(f"{PREFIX}{name}={value!r} must be one of {', '.join(allowed)}")
@@ -79,8 +79,8 @@ def words(name: str) -> list[str]:
 
 
 def endpoints(name: str) -> dict[str, str]:
-    """Return the base address of each endpoint -> the variable that holds its key, or an empty
-    string."""
+    """Parse a setting that lists endpoints. Maps each base address to the variable that holds its
+    key, or to an empty string."""
     endpoint_of = {}
     for word in words(name):
         address, _, variable = (
@@ -102,8 +102,8 @@ def endpoints(name: str) -> dict[str, str]:
 
 
 def networks(name: str) -> list[str]:
-    """Return IP addresses or networks (10.0.0.0/8). Raises ImproperlyConfigured for any other
-    value."""
+    """Parse a setting that lists IP addresses or networks (10.0.0.0/8). Raises ImproperlyConfigured
+    for any other value."""
     for word in words(name):
         try:
             ipaddress.ip_network(word)
@@ -115,7 +115,7 @@ def networks(name: str) -> list[str]:
 
 
 def worker_niceness() -> int:
-    """Return the niceness of background work."""
+    """Return the niceness of background work (process priority)."""
     return number("WORKER_NICE", least=0)
 
 
@@ -125,8 +125,8 @@ def user_folder() -> Path:
 
 
 def secret_key(data_dir: Path) -> str:
-    """Return the configured key, or one generated once into the data folder, readable only by its
-    owner."""
+    """Return the configured secret key, or one that is generated once and kept in the data folder,
+    readable only by its owner."""
     configured = text("SECRET_KEY")
     if configured:
         return configured

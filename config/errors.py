@@ -1,5 +1,4 @@
-"""Error responses outside of views: unknown addresses, internal errors, and unavailable databases
-or disks.
+"""Error responses for unknown addresses, internal errors, and unavailable databases or disks.
 
 Addresses below /api/ get the API's own format (pooling.api.problems), all others a page.
 """
@@ -51,7 +50,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def too_large(request: HttpRequest) -> HttpResponse:
-    """Refuse a request to the API before its body is read."""
+    """Refuse an API request that is too large before its body is read."""
     most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     return _problem_response(
         413,

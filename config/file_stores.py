@@ -1,4 +1,4 @@
-"""The file storage settings for Django's STORAGES, from one environment variable."""
+"""File storage settings for Django's STORAGES, from one environment variable."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 
 def storage_settings(address: str, *, cache_gigabytes: int) -> dict[str, Any]:
-    """Return an entry of STORAGES.
+    """Return an entry of Django's STORAGES for this address.
 
     address: empty for the data folder, or s3://BUCKET[/PREFIX][?addressing=path]. Raises
     ImproperlyConfigured.

@@ -1,5 +1,5 @@
-"""Endpoints for monitoring: liveness, readiness and Prometheus metrics. None of them reads a
-session."""
+"""Endpoints for monitoring: liveness, readiness and Prometheus metrics. They do not read
+sessions."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def ready(request: HttpRequest) -> HttpResponse:
 
 
 def find_problem(check: Callable[[], str]) -> str:
-    """Return the reason why the check fails, or an empty string."""
+    """Run a readiness check and return the reason why it fails, or an empty string."""
     try:
         return check()
     except (Error, OSError) as error:
@@ -89,7 +89,7 @@ def _broker_problem() -> str:
 
 
 def drain_file() -> Path:
-    """Return the path of the file that exists while this machine is drained."""
+    """Return the path of the file whose existence means that this machine is drained."""
     return Path(settings.DATA_DIR) / f"draining-{socket.gethostname()}"
 
 
@@ -195,10 +195,10 @@ def _collect_metrics() -> list[str]:
 
 
 def count_ids_given(model: type[Model]) -> int:
-    """Return the number of IDs that were ever assigned to rows of the model.
+    """Return how many IDs have ever been assigned to rows of the model.
 
-    Unlike the highest ID it does not fall when a campaign is deleted, and a falling counter would
-    mean a restart to Prometheus. PostgreSQL skips the IDs of failed transactions.
+    Unlike the highest ID, it does not fall when a campaign is deleted. Prometheus would take a
+    falling counter for a restart. PostgreSQL skips the IDs of failed transactions.
     """
     table = model._meta.db_table
     with connection.cursor() as cursor:

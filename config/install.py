@@ -32,7 +32,7 @@ def digest_files(names: "list[str]") -> str:
 
 
 def run_command(command: "list[str]") -> bool:
-    """Run a command quietly and show its output only if it fails. Returns whether it succeeded."""
+    """Run a command and show its output only if it fails. Returns whether it succeeded."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=ROOT)
     if done.returncode:
         sys.stderr.write(done.stdout.decode(errors="replace")[-3000:])
@@ -71,7 +71,8 @@ def run_silently(command: "list[str]") -> bool:
 
 
 def find_installer() -> "str | None":
-    """Return uv if it is available (fast), otherwise pip."""
+    """Return the path of uv, which is fast, installing it if possible. None if only pip is
+    available."""
     uv = os.path.join(VENV, "bin", "uv")
     if os.path.exists(uv):
         return uv

@@ -43,7 +43,7 @@ RECENT_PERIOD = timedelta(days=1)
 @never_cache
 @require_safe
 def installation(request: HttpRequest) -> HttpResponse:
-    """Show the findings of `assay doctor` and statistics on people, work, storage and versions."""
+    """Show the findings of `assay doctor`, and statistics on people, work, storage and versions."""
     require_administrator(request)
     context = {
         "findings": doctor.find_problems(),
@@ -56,7 +56,7 @@ def installation(request: HttpRequest) -> HttpResponse:
 
 
 def count_people() -> dict[str, int]:
-    """Return the number of accounts by kind, and of valid sessions and tokens."""
+    """Return the number of accounts by kind, and the numbers of valid sessions and tokens."""
     active, creates, administrator = (
         Q(is_active=True),
         Q(profile__may_create=True),
@@ -77,7 +77,8 @@ def count_people() -> dict[str, int]:
 
 
 def count_jobs() -> dict[str, Any]:
-    """Return the jobs that wait, run, lost their worker, or failed within the last day."""
+    """Return the numbers of jobs that wait, run, lost their worker, or failed within the last
+    day."""
     now = timezone.now()
     running, gone = Q(state=Job.State.RUNNING), Q(heartbeat__lt=now - STALE_AFTER)
     counts = Job.objects.aggregate(
@@ -96,9 +97,10 @@ def count_jobs() -> dict[str, Any]:
 
 
 def measure_storage() -> dict[str, Any]:
-    """Return sizes in bytes: the database, uploaded files, and free space. Unknown sizes are None.
+    """Return the sizes of the database, uploaded files and free space in bytes. Unknown sizes are
+    None.
 
-    store: the object store if the folder is its cache, otherwise empty.
+    store: name of the object store if the folder is its cache, otherwise empty.
     """
     folder = Path(settings.MEDIA_ROOT)
     room = shutil.disk_usage(folder) if folder.exists() else None
@@ -123,7 +125,7 @@ def measure_database() -> int | None:
 
 
 def list_versions() -> list[tuple[str, str]]:
-    """Return (component, version) of the software that answers this request."""
+    """Return the installed software and its versions as (component, version)."""
     connection.ensure_connection()
     major, *rest = connection.get_database_version()
     name = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}.get(
@@ -142,7 +144,8 @@ def list_versions() -> list[tuple[str, str]]:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def sessions_page(request: SignedInRequest) -> HttpResponse:
-    """List the sessions and valid tokens of all users, which can be ended one by one or per user."""
+    """List the sessions and valid tokens of all users. Administrators can end them one by one or
+    per user."""
     require_administrator(request)
     if request.method == "POST":
         _end_access(request)
@@ -200,7 +203,7 @@ def _filter_tokens(tokens: QuerySet[ApiTokenRow], status: str) -> QuerySet[ApiTo
 
 
 def _end_access(request: SignedInRequest) -> None:
-    """End the sessions or tokens that the form selects. The administrator's own session is kept."""
+    """End the sessions or tokens that the form selects, except the administrator's own session."""
     action, number = request.POST.get("action", ""), parse_row_id(request.POST.get("number"))
     others = sessions.get_open_sessions().exclude(session=request.session.session_key)
     n_sessions = n_tokens = 0

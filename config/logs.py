@@ -16,7 +16,8 @@ LINE_FORMAT = "{asctime} {levelname} {name}: {message}"
 
 
 class LineFormatter(logging.Formatter):
-    """Formatter that appends the request ID to the first line, before a traceback."""
+    """Log formatter that appends the request ID to the first line of a record, before any
+    traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         text, number = super().format(record), current_request_id()
@@ -40,7 +41,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class RedactSecretsFilter(logging.Filter):
-    """Filter that removes the secrets of links from paths in Django's messages.
+    """Log filter that removes secrets from the paths of links in Django's messages.
 
     Requests for unknown hosts, usually from scanners, are logged in one line without a traceback.
     """
@@ -59,8 +60,8 @@ class RedactSecretsFilter(logging.Filter):
 
 
 class GunicornFilter(logging.Filter):
-    """Filter gunicorn's messages about failed or unreadable requests, which contain full URLs and
-    session cookies. Keeps the error type and the redacted URL."""
+    """Log filter for gunicorn's messages about failed or unreadable requests, which contain full
+    URLs and session cookies. It keeps only the error type and the redacted URL."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         message = str(record.msg)
@@ -76,7 +77,8 @@ class GunicornFilter(logging.Filter):
 
 
 def reformat_logger(name: str, style: str) -> None:
-    """Give a logger with its own handlers the format of all others. style: line or json."""
+    """Give a logger that has its own handlers the format of all other loggers. style: line or
+    json."""
     for handler in logging.getLogger(name).handlers:
         handler.setFormatter(
             JsonFormatter() if style == "json" else LineFormatter(LINE_FORMAT, style="{")

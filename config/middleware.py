@@ -28,8 +28,8 @@ CONTENT_POLICY = (
 
 
 class RequestLog:
-    """Give each request an ID, and log method, path, status and milliseconds, never a query, a body
-    or the secret of a link."""
+    """Middleware that gives each request an ID and logs method, path, status and milliseconds.
+    Queries, bodies and secrets of links are never logged."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -60,9 +60,12 @@ class RequestLog:
 
 
 class RejectUnreadableRequests:
-    """Refuse requests that no view can handle: an address, a query or a session with a NUL
-    character, which PostgreSQL cannot store, and an API body other than a file that exceeds
-    Django's limit for forms. REST framework would read such a body into memory."""
+    """Middleware that refuses requests that no view can handle.
+
+    These are requests with a NUL character in the address, query or session, which PostgreSQL
+    cannot store, and API requests whose body is not a file and exceeds Django's limit for forms,
+    because REST framework would read it into memory.
+    """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -87,9 +90,9 @@ class RejectUnreadableRequests:
 
 
 class RejectNulInForms:
-    """Refuse forms with a NUL character, which PostgreSQL cannot store, for all fields, including
-    those that a view reads without a form class. It must follow the CSRF middleware, which has
-    parsed every form."""
+    """Middleware that refuses forms with a NUL character, which PostgreSQL cannot store. It covers
+    all fields, including those that a view reads without a form class. It must follow the CSRF
+    middleware, which has parsed every form."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -106,8 +109,8 @@ class RejectNulInForms:
 
 
 class ContentSecurityPolicy:
-    """Set a content security policy that forbids external sources and inline scripts and styles,
-    and keep responses out of shared caches. Static files set their own headers."""
+    """Middleware that sets a content security policy without external sources and inline scripts or
+    styles, and keeps responses out of shared caches. Static files set their own headers."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -124,7 +127,7 @@ class ContentSecurityPolicy:
 
 
 class PreferencesMiddleware:
-    """Explain that a page needs grades, for campaigns of preferences."""
+    """Middleware that explains, in campaigns of preferences, that a page needs grades."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

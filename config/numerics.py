@@ -1,7 +1,8 @@
-"""Import the parts of scipy that pages and jobs use before they are needed.
+"""Early import of the parts of scipy that pages and jobs use.
 
-Modules import scipy alone, which loads its parts on first use, so commands and web processes start
-quickly. The worker loads the parts when it starts, a web process after it has begun to answer.
+Modules import only the package scipy, which loads its parts on first use, so that commands and web
+processes start quickly. The worker loads the parts when it starts, and a web process after it has
+begun to answer.
 """
 
 import threading
@@ -17,8 +18,8 @@ def import_numerics() -> None:
 
 
 def import_numerics_in_background() -> None:
-    """Import the parts in a thread once the process answers requests. A page that needs a part
-    earlier imports it itself."""
+    """Import the parts of scipy in a thread once the process answers requests. A page that needs a
+    part earlier imports it itself."""
     timer = threading.Timer(DELAY_SECONDS, import_numerics)
     timer.daemon = True
     timer.start()

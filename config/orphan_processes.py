@@ -1,8 +1,8 @@
-"""End processes that `assay up` started and that survived because it was killed. They are
-identified by process ID and start time.
+"""Termination of processes that `assay up` started and that survived because it was killed. They
+are identified by process ID and start time.
 
-A process ID alone might belong to another process later. If the system does not report start times,
-no process is recorded.
+The process ID alone might belong to another process by then. If the system does not report start
+times, processes are not recorded.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def describe_process(pid: int) -> str:
 
 
 def terminate_orphans(text: str, *, grace_seconds: float) -> int:
-    """End the recorded processes that still run, in order, and kill those that have not ended after
-    the grace period. Returns their number."""
+    """Terminate the recorded processes that still run, in order, and kill those that have not ended
+    after the grace period. Returns their number."""
     left = [line for line in text.splitlines() if _is_running(line)]
     for line in left:
         _send_signal(line, signal.SIGTERM)
@@ -39,8 +39,8 @@ def terminate_orphans(text: str, *, grace_seconds: float) -> int:
 
 
 def _start_ticks(pid: int) -> str:
-    """Return the start time in clock ticks since boot, or an empty string if the process is gone or
-    a zombie."""
+    """Return the start time of a process in clock ticks since boot, or an empty string if the
+    process is gone or a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -57,7 +57,8 @@ def _is_running(line: str) -> bool:
 
 
 def _send_signal(line: str, number: int) -> None:
-    """Send a signal. SIGKILL goes to the whole process group, which each of our programs leads."""
+    """Send a signal to a process. SIGKILL goes to its whole process group, which each of Assay's
+    programs leads."""
     if not _is_running(line):
         return
     pid = int(line.split()[1])

@@ -2,8 +2,9 @@
 
 Hashing is expensive by design, and a class that signs in at nine o'clock needs a hundred hashes
 within a minute. Two rules protect other requests. The parameters are OWASP's minimum for Argon2id
-(19 MiB, two passes, one lane; Django's defaults use 100 MiB and eight threads). And one password is
-hashed at a time on this machine, across all threads and processes, so at most one core is busy.
+(19 MiB, two passes, one lane), while Django's defaults use 100 MiB and eight threads. Only one
+password is hashed at a time on this machine, across all threads and processes, so at most one core
+is busy.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ def lock_path() -> Path:
 
 @contextmanager
 def hashing_turn() -> Iterator[None]:
-    """Wait for the lock that all threads of all processes of this data folder share.
+    """Wait for the lock that lets one password be hashed at a time, across all threads and
+    processes of this data folder.
 
-    The system releases the lock of a killed process. If the folder is not writable, only the
-    threads of this process wait for each other.
+    The system releases the lock of a killed process. If the folder is not writable, the lock only
+    covers the threads of this process.
     """
     with process_lock:
         try:
@@ -44,7 +46,8 @@ def hashing_turn() -> Iterator[None]:
 
 
 class Argon2(Argon2PasswordHasher):
-    """Argon2id hasher. Hashes with other parameters are accepted and renewed at the next sign-in."""
+    """Argon2id password hasher. Hashes with other parameters are accepted and renewed at the next
+    sign-in."""
 
     time_cost, memory_cost, parallelism = 2, 19_456, 1
 
@@ -60,7 +63,7 @@ class Argon2(Argon2PasswordHasher):
 
 
 class PBKDF2(PBKDF2PasswordHasher):
-    """Hasher for accounts that were created elsewhere."""
+    """PBKDF2 password hasher, for accounts that were created elsewhere."""
 
     def encode(self, password: str, salt: str, iterations: Any = None) -> str:
         with hashing_turn():  # last step of `verify`

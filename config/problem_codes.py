@@ -1,4 +1,4 @@
-"""The meaning of each `code` of an API error, for the page that its `type` links to."""
+"""Meanings of the `code` values of API errors, for the page to which each error's `type` links."""
 
 from __future__ import annotations
 

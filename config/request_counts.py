@@ -1,4 +1,4 @@
-"""Count the requests that all processes of the web server have answered and refused."""
+"""Counters of the requests that all processes of the web server have answered and refused."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _WIDTH = len(CLASSES) + 2
 
 
 class RequestCounts:
-    """Counters in memory that is shared by all processes of the web server.
+    """Counters of requests in memory that is shared by all processes of the web server.
 
-    It is created before the master process forks, so any process can report all counters. Each
+    They are created before the master process forks, so any process can report all counters. Each
     process writes to its own slot, and a later process with the same slot continues its counts.
     """
 
@@ -28,7 +28,8 @@ class RequestCounts:
         self.lock = threading.Lock()
 
     def claim_slot(self, age: int) -> None:
-        """Take the slot of this process. age: gunicorn's unique number of the process."""
+        """Assign a slot of the counters to this process. age: gunicorn's unique number of the
+        process."""
         self.place = age % MAX_PROCESSES
 
     def _add(self, kind: str, column: int, n: int) -> None:
@@ -49,7 +50,7 @@ class RequestCounts:
         return sum(self.numbers[first :: len(KINDS) * _WIDTH])
 
     def answers(self) -> Iterator[tuple[str, str, int]]:
-        """Yield (kind, class of the status, count)."""
+        """Yield the counts of responses as (kind of request, class of the status, count)."""
         for kind in KINDS:
             for column, name in enumerate(CLASSES):
                 yield kind, name, self._total(kind, column)

@@ -1,5 +1,5 @@
-"""All settings: each is an environment variable with the prefix ASSAY_. `config.environment` reads
-them, and docs/reference_pages.py makes the reference page from this list."""
+"""All settings. Each is an environment variable with the prefix ASSAY_. `config.environment` reads
+them, and docs/reference_pages.py generates the reference page from this list."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Setting:
-    """One environment variable.
+    """A setting of an installation, set by an environment variable.
 
     name: without the prefix. default: as it would be typed; "" for none. help: a noun phrase in
-    Markdown. shown_default: what applies without a default, in Markdown.
+    Markdown. shown_default: in Markdown, what applies without a default.
     """
 
     name: str

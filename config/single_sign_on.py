@@ -1,4 +1,5 @@
-"""Check the settings of single sign-on. An invalid combination stops the start with a message."""
+"""Checks of the settings for single sign-on. An invalid combination stops the start with a
+message."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ REQUIRED_OIDC_SETTINGS = (
 def check_settings(
     user_header: str, groups_header: str, *, trusted_proxies: list[str], issuer: str, secret: str
 ) -> None:
-    """Raise ImproperlyConfigured if a user header is set without a trusted proxy, since anyone
-    could send the header, or if a provider is incomplete."""
+    """Raise ImproperlyConfigured for invalid settings of single sign-on: a user header without a
+    trusted proxy, since anyone could send the header, or an incomplete provider."""
     for name, header in (("USER_HEADER", user_header), ("GROUPS_HEADER", groups_header)):
         if header and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", header):
             raise ImproperlyConfigured(

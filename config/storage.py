@@ -1,4 +1,4 @@
-"""Serve static files under names that contain their digest, so that browsers may cache them
+"""Storage for static files under names that contain their digest, so that browsers may cache them
 forever. The project's own files are also compressed."""
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class StaticFilesStorage(CompressedManifestStaticFilesStorage):
         self.url_of = {}
 
     def url(self, name: str | None, force: bool = False) -> str:
-        """Return the address of a static file, computed once per process. A page names about 30
-        files."""
+        """Return the address of a static file. Each is computed once per process, because a page
+        names about 30 files."""
         if name is None or force or name not in self.hashed_files:
             return super().url(name, force)
         if name not in self.url_of:

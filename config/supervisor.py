@@ -1,4 +1,4 @@
-"""Keep a few child processes running: restart a child that died, and end all on one signal."""
+"""Supervision of a few child processes: a child that died is restarted, and one signal ends all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ HEALTHY_SECONDS = 60.0
 
 @dataclass
 class SupervisedProcess:
-    """A supervised program. `early_deaths`: consecutive times it ended soon after its start."""
+    """A supervised child process. `early_deaths`: consecutive times it ended soon after its
+    start."""
 
     name: str
     command: list[str]
@@ -43,7 +44,7 @@ class SupervisedProcess:
 
 
 class Supervisor:
-    """A supervisor of child processes. begun: called after each start of a child."""
+    """A supervisor of several child processes. begun: called after each start of a child."""
 
     def __init__(
         self,
@@ -54,8 +55,8 @@ class Supervisor:
         self.stopping = False
 
     def run(self) -> int:
-        """Run until SIGINT or SIGTERM. Returns the exit status: 0 after a signal, 1 if a child
-        keeps dying."""
+        """Start and supervise all children until SIGINT or SIGTERM. Returns the exit status: 0
+        after a signal, 1 if a child keeps dying."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._stop)
         for child in self.children:
@@ -78,7 +79,8 @@ class Supervisor:
         self.stopping = True
 
     def _is_running(self, child: SupervisedProcess) -> bool:
-        """Restart the child if it has died. Returns False if it dies too often."""
+        """Return whether the child runs, after restarting it if it has died. False if it dies too
+        often."""
         assert child.process is not None
         if self.stopping or child.process.poll() is None:
             return True

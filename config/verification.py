@@ -1,9 +1,10 @@
-"""Check that the stored data agree: counters with rows, files with rows, and contents with digests.
+"""Checks that the stored data agree: counters with rows, files with rows, and contents with
+digests.
 
     for fault in find_faults(fix=False): print(fault.sentence)
 
-Nothing is changed unless requested. Then counters are recomputed from the rows, and orphan files
-are set aside, not deleted.
+Nothing is changed unless requested. On request, counters are recomputed from the rows, and orphan
+files are set aside, not deleted.
 """
 
 from __future__ import annotations
@@ -47,14 +48,15 @@ RECHECK_SECONDS = 1.0
 
 
 class InstallationFault(NamedTuple):
-    """A disagreement. fixed: it was corrected."""
+    """A disagreement between stored data. fixed: whether it was corrected."""
 
     sentence: str
     fixed: bool = False
 
 
 def find_faults(*, fix: bool) -> Iterator[InstallationFault]:
-    """Yield all disagreements. With fix, correct those that can be corrected without loss."""
+    """Yield all disagreements between stored data. fix: correct those that can be corrected without
+    loss."""
     yield from find_counter_faults(fix=fix)
     yield from find_figure_faults(find_wrong_figures(), fix=fix)
     yield from find_file_faults(fix=fix)
@@ -77,9 +79,9 @@ def find_counter_faults(*, fix: bool) -> Iterator[InstallationFault]:
 
 
 def recheck_transient_faults(campaign: Campaign) -> list[str]:
-    """Return the faults that persist on a second check.
+    """Return a campaign's faults, except those that are gone on a second check.
 
-    Values that follow a manager's action in a separate transaction may lag for a moment.
+    Some values lag for a moment, because they follow a manager's action in a separate transaction.
     """
     sentences, late = check_in_snapshot(campaign)
     if late and has_active_job(campaign.pool):
@@ -91,7 +93,8 @@ def recheck_transient_faults(campaign: Campaign) -> list[str]:
 
 
 def check_in_snapshot(campaign: Campaign) -> tuple[list[str], list[str]]:
-    """Return (faults in values that must always agree, faults in values that may lag for a moment)."""
+    """Check a campaign as of one moment. Returns (faults in values that must always agree, faults
+    in values that may lag for a moment)."""
     with snapshot():
         now = Campaign.objects.get(pk=campaign.pk)
         return [
@@ -135,7 +138,7 @@ def find_file_faults(*, fix: bool) -> Iterator[InstallationFault]:
 
 
 def find_own_file_faults(row: Any, field: str, *, fix: bool) -> Iterator[InstallationFault]:
-    """Compare a row's data with its file, which exists."""
+    """Compare the data in a row with the row's file, which exists."""
     try:
         wrong = find_wrong_file_figures(row, field)
     except (FormatError, ValueError, EOFError, OSError) as error:
@@ -155,8 +158,8 @@ def list_file_fields() -> dict[type[Model], list[str]]:
 
 
 def compute_content_digest(row: Any, field: str) -> str:
-    """Compute the digest of a file as the row's digest was computed, or an empty string if the row
-    has none."""
+    """Compute the digest of a file in the way in which the row's digest was computed. Empty if the
+    row has none."""
     path = getattr(row, field).path
     if type(row) in STORED_COLUMNS:
         kind, names = STORED_COLUMNS[type(row)]
@@ -190,8 +193,8 @@ def find_orphan_files(*, fix: bool) -> Iterator[InstallationFault]:
 
 
 def list_named_files() -> set[str]:
-    """Return the storage names that rows refer to, in file fields and in the JSON of jobs and
-    reports."""
+    """Return the storage names of all files that rows refer to, in file fields and in the JSON of
+    jobs and reports."""
     names = {
         name
         for model, fields in list_file_fields().items()

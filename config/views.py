@@ -14,8 +14,8 @@ from pooling.permissions import require_administrator
 
 
 def redirect_to_sign_in(request: HttpRequest) -> HttpResponseRedirect:
-    """Redirect to the sign-in page. The administration site has no form of its own, which would
-    bypass the limits on failed sign-ins."""
+    """Replace the sign-in page of the administration site by a redirect to the common one, because
+    its form would bypass the limits on failed sign-ins."""
     if admin.site.has_permission(request):
         return redirect("admin:index")
     if request.user.is_authenticated:

@@ -55,7 +55,8 @@ def post_fork(server: Any, worker: Any) -> None:
 
 
 def worker_abort(worker: Any) -> None:
-    """Log where a process stood when gunicorn ended it after `timeout` seconds."""
+    """Log the stacks of all threads of a process that gunicorn ends because it has not responded
+    for `timeout` seconds."""
     stacks = ("".join(traceback.format_stack(frame)) for frame in sys._current_frames().values())
     worker.log.critical(
         "process %d stopped responding; its threads:\n%s", os.getpid(), "\n".join(stacks)

@@ -27,7 +27,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return self._file() == self.opened and not (self.is_read_only and self._is_writable())
 
     def _file(self) -> tuple[int, int] | None:
-        """Return (device, inode) of the database file; None if there is none, as in memory."""
+        """Return (device, inode) of the database file. None if it does not exist, as for a database
+        in memory."""
         try:
             status = os.stat(self.settings_dict["NAME"])
         except OSError:
