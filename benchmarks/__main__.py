@@ -199,7 +199,7 @@ def save_rows(name: str, rows: list[dict[str, object]]) -> None:
 
 
 def write_table() -> None:
-    """Write the table of all stored rows."""
+    """Write the table of all stored benchmark rows to docs/evidence/benchmarks.md."""
     machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
     text = [
         "# Benchmarks",

@@ -56,8 +56,8 @@ for _ in sys.stdin:
 def generate_table(
     rng: np.random.Generator, *, n_pairs: int, n_judgements: int, n_annotators: int = 135
 ) -> LabelTable:
-    """Generate judgements by annotators of reliability 0.3 to 0.9, who otherwise answer by
-    TripJudge's distribution of grades."""
+    """Generate judgements by annotators of reliability 0.3 to 0.9. An unreliable answer is drawn
+    from TripJudge's distribution of grades."""
     shares = np.array([3811, 10901, 13008, 11090]) / 38_810
     per_pair = np.full(n_pairs, n_judgements // n_pairs)
     per_pair[: n_judgements - per_pair.sum()] += 1
@@ -88,8 +88,8 @@ def kappas_of_all_pairs(table: LabelTable) -> NDArray[np.float64]:
 
 
 def scikit_learn_loop(grades: NDArray[np.integer]) -> list[float]:
-    """Return kappa of every pair of annotators. grades: (n_pairs, n_annotators), MISSING if not
-    judged."""
+    """Compute kappa of every pair of annotators by scikit-learn. grades: (n_pairs, n_annotators),
+    MISSING if not judged."""
     kappas = []
     for first, second in itertools.combinations(range(grades.shape[1]), 2):
         both = (grades[:, first] != MISSING) & (grades[:, second] != MISSING)

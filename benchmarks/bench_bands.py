@@ -49,7 +49,8 @@ def measure_stays() -> dict[str, object]:
 
 
 def run_claims(turns: int, n: int) -> None:
-    """Print milliseconds of n claims for each turn and window as JSON. Runs in its own process."""
+    """Time claims in this process, which is started for this, and print the milliseconds of n
+    claims for each turn and window as JSON."""
     set_up_django()
     from annotation.models import Campaign, Membership
     from annotation.services.judging import scheduling

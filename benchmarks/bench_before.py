@@ -1,15 +1,14 @@
-"""Comparison with the version BEFORE, before the modules were restructured, to detect anything that
-became slower.
+"""Comparison with BEFORE, the version before the modules were restructured, to detect slowdowns.
 
     python -m benchmarks bench_before
 
 The modules below run alternately in this version and in BEFORE, each in its own process with its
 small sizes. Each reports how many times as fast as its peer it is, in processor time of one process
-with one thread. A row's ratio is the median of these here divided by the median of BEFORE, so 1 is
-equally fast, and the note has the range over the rounds. The managers' pages of `bench_dashboards`
-follow, each version on its own database, with the ratio of their processor times. Requests of the
-judging page have their own module (`bench_requests`). Imports, claims and workers are not compared
-with BEFORE.
+with one thread. A row's ratio is the median of this version divided by the median of BEFORE, so 1
+is equally fast, and the note has the range over the rounds. The managers' pages of
+`bench_dashboards` follow, each version on its own database, with the ratio of their processor
+times. Requests of the judging page have their own module (`bench_requests`). Imports, claims and
+workers are not compared with BEFORE.
 """
 
 from __future__ import annotations
@@ -47,7 +46,8 @@ Turns = dict[tuple[str, str], list[float]]
 
 
 def run_once(code: Path, module: str) -> dict[tuple[str, str], float]:
-    """Return (work, peer) -> how many times as fast as the peer, for rows with a peer."""
+    """Run a benchmark module of one version. Returns (work, peer) -> how many times as fast as the
+    peer it is, for rows with a peer."""
     env = {
         **os.environ,
         "PYTHONPATH": str(code),
@@ -74,7 +74,8 @@ def run_once(code: Path, module: str) -> dict[tuple[str, str], float]:
 
 
 def compare_module(module: str, ours: Turns, before: Turns) -> list[dict[str, object]]:
-    """Return one row for each work that both versions measure under the same name."""
+    """Compare both versions by one benchmark module. Returns one row for each work that both
+    measure under the same name."""
     rows: list[dict[str, object]] = []
     for work, peer in ours:
         now, then = ours[work, peer], before.get((work, peer))
@@ -99,7 +100,8 @@ def compare_module(module: str, ours: Turns, before: Turns) -> list[dict[str, ob
 
 
 def compare_pages(before: Path, *, quick: bool) -> list[dict[str, object]]:
-    """Return one row for each page that both versions have."""
+    """Compare the managers' pages of both versions. Returns one row for each page that both
+    have."""
     times = 1 if quick else 3
     kept: tuple[dict[str, list[float]], dict[str, list[float]]] = ({}, {})
     with (

@@ -27,8 +27,8 @@ RUNS, TOPICS, TRIALS = 40, 5793, 1000
 
 
 def generate_scores(runs: int, topics: int, rng: np.random.Generator) -> Floats:
-    """Generate reciprocal ranks (runs, topics): most topics are answered near the top, one in ten
-    not at all, and better runs rank a little higher."""
+    """Generate reciprocal ranks, shape (runs, topics): most topics are answered near the top, one
+    in ten not at all, and better runs rank a little higher."""
     ease = rng.random(topics)
     strength = np.linspace(0.5, 0.9, runs)[:, None]
     ranks = rng.geometric(np.clip(strength * ease, 0.02, 0.95), size=(runs, topics))
@@ -59,8 +59,8 @@ def run_scipy_bootstrap(scores: Floats, trials: int) -> Floats:
 
 
 def median_seconds(functions: dict[str, Callable[[], Any]], repeats: int) -> dict[str, float]:
-    """Return the median seconds of each function, alternating, after one call each that does not
-    count."""
+    """Return the median seconds of each function, measured alternately after one untimed call
+    each."""
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     for repeat in range(repeats + 1):
         for name, function in functions.items():

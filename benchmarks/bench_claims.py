@@ -55,8 +55,8 @@ def set_up_django() -> None:
 
 
 def fill_database(n_pairs: int, *, judged: bool = True) -> None:
-    """Fill a fresh database with the campaign by INSERT ... SELECT, half judged or not judged at
-    all."""
+    """Fill a fresh database with the benchmark's campaign by INSERT ... SELECT, half judged or not
+    judged at all."""
     from django.contrib.auth.models import User
     from django.db import connection, transaction
     from django.utils import timezone
@@ -165,8 +165,8 @@ def fill_database(n_pairs: int, *, judged: bool = True) -> None:
 def run_client(
     rule: str, number: int, seconds: float, go: threading.Barrier, out: list[float]
 ) -> None:
-    """Claim for annotators in turn until the time is over, and put the latencies in milliseconds
-    into `out`."""
+    """Claim pairs for annotators in turn until the time is over, and put the latencies in
+    milliseconds into `out`."""
     from django.db import connection, transaction
 
     from annotation.models import Lease, Membership
@@ -247,8 +247,7 @@ def start_server(url: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 def release_round() -> None:
-    """Release the leases left by a round of claims, except the three that each annotator held
-    before."""
+    """Release the leases of a round of claims, except the three that each annotator held before."""
     from django.db import connection
 
     with connection.cursor() as cursor:
@@ -284,7 +283,7 @@ def measure_rule(url: str, rule: str, seconds: float) -> list[float]:
 
 
 class BenchmarkDatabase:
-    """A fresh, migrated and filled database, which is dropped at the end."""
+    """A fresh, migrated and filled database that is dropped at the end of the benchmark."""
 
     def __init__(self, vendor: str, n_pairs: int) -> None:
         self.vendor, self.name = vendor, f"bench_{uuid.uuid4().hex[:12]}"
@@ -324,8 +323,8 @@ def summarise_latencies(latencies: list[float], seconds: float) -> dict[str, flo
 
 
 def compare_rules(vendor: str, seconds: float, rounds: int) -> dict[str, dict[str, float]]:
-    """Return the median round of Assay's claim and the two other rules on 30,000 pairs, and of
-    Assay's on 300,000, measured alternately."""
+    """Measure Assay's claim and two other rules on 30,000 pairs, and Assay's on 300,000,
+    alternately. Returns the median round of each."""
     rounds_of: dict[str, list[dict[str, float]]] = {
         "ours": [],
         "fira": [],
@@ -349,8 +348,8 @@ def compare_rules(vendor: str, seconds: float, rounds: int) -> dict[str, dict[st
 
 
 def simulate_unreserved(judges: int, n_pairs: int, n: int, seed: int) -> float:
-    """Return the number of judgements beyond n per pair as a share of those needed, if each judge
-    takes a random pair that has fewer than n and reserves nothing.
+    """Simulate over-judging without reservations: each judge takes a random pair that has fewer
+    than n judgements. Returns the judgements beyond n per pair as a share of those needed.
 
     This simulates Quepid's rule in memory, with the times of Assay's simulated annotators.
     """
@@ -377,7 +376,8 @@ def simulate_unreserved(judges: int, n_pairs: int, n: int, seed: int) -> float:
 
 
 def simulate_reserved(judges: int, n_pairs: int) -> None:
-    """Print the same share for Assay's scheduler and simulated annotators."""
+    """Simulate over-judging with Assay's scheduler and simulated annotators. Prints the judgements
+    beyond n per pair as a share of those needed."""
     from datetime import timedelta
 
     from django.core.management import call_command

@@ -109,8 +109,8 @@ def main(quick: bool) -> list[dict[str, object]]:
 
 
 def write_small_files(folder: Path) -> dict[str, Path]:
-    """Write qrels, two runs and the judgements of two annotators, of two topics. Returns their
-    paths."""
+    """Write small input files with two topics: qrels, two runs, and the judgements of two
+    annotators. Returns their paths."""
     pairs = [(topic, document) for topic in (1, 2) for document in (1, 2, 3)]
     texts = {
         "qrels": [f"{topic} 0 d{document} {document % 2}" for topic, document in pairs],
@@ -130,7 +130,7 @@ def write_small_files(folder: Path) -> dict[str, Path]:
 
 
 def check_same_means(ours: Sequence[str], theirs: Sequence[str]) -> None:
-    """Raise AssertionError if the commands report different means."""
+    """Raise AssertionError if the commands of Assay and ir_measures report different means."""
     told = dict(line.split() for line in run_and_read(theirs).splitlines())
     table = [line.split() for line in run_and_read(ours).splitlines()]
     header = next(row for row in table if row[:1] == ["run"])
@@ -146,7 +146,8 @@ def run_and_read(command: Sequence[str]) -> str:
 
 
 def measure_seconds(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, float]:
-    """Return name -> median seconds of processor time of a process. The first round only warms up."""
+    """Measure the processor time of commands. Returns name -> median seconds per process. The first
+    round only warms up."""
     taken: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(rounds + 1):
         for name, command in commands.items():

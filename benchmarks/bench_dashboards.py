@@ -75,8 +75,8 @@ def insert_rows(table: str, columns: str, rows: Any) -> None:
 
 
 def fill_database(times: int) -> None:
-    """Create the campaign at `times` the size of TripJudge, with three judgements per pair by rank,
-    best first, until the judgements are used up."""
+    """Create the campaign at `times` the size of TripJudge. Pairs get three judgements each by
+    rank, best first, until the judgements are used up."""
     import numpy as np
     from django.contrib.auth.models import User
     from django.db import connection, transaction
@@ -313,7 +313,7 @@ def get_manager() -> Any:
 
 
 def run_jobs() -> float:
-    """Compute the values for which pages wait, as the worker does. Returns seconds."""
+    """Run the jobs whose results pages need, as the worker does. Returns the seconds taken."""
     from pooling.models import Job
     from pooling.platform import jobs
 
@@ -327,7 +327,8 @@ def run_jobs() -> float:
 
 
 def submit_judgements(n: list[int]) -> None:
-    """Claim and answer one pair. n: counter of the calls, which selects the annotator and the grade."""
+    """Claim one pair and submit a judgement. n: counter of the calls, which selects the annotator
+    and the grade."""
     from annotation.models import Membership
     from annotation.services.judging import scheduling, submission
 
@@ -374,8 +375,8 @@ def measure_pages(rounds: int) -> dict[str, Any]:
 
 
 def measure_first_page() -> float:
-    """Return the milliseconds of the first page of this process. URLs are resolved before, as in a
-    web process."""
+    """Return how many milliseconds the first page of this process takes. URLs are resolved
+    beforehand, as in a web process."""
     from django.urls import get_resolver
 
     _ = get_resolver().url_patterns
@@ -405,8 +406,8 @@ def run_judging(port: int) -> None:
 
 
 def measure_claims() -> None:
-    """Print the milliseconds of each claim. Claims are answered, by annotators in turn who do not
-    judge over HTTP."""
+    """Print the milliseconds of each claim. Each claimed pair is judged. Annotators claim in turn
+    and do not judge over HTTP."""
     from annotation.models import Membership
     from annotation.services.judging import scheduling, submission
 
@@ -442,8 +443,8 @@ def measure_claims() -> None:
 
 
 class BenchmarkDatabase:
-    """A fresh, migrated and filled database in its own folder, dropped at the end. code: folder of
-    the version whose pages are requested."""
+    """A fresh, migrated and filled database in its own folder, dropped at the end of the benchmark.
+    code: folder of the version whose pages are requested."""
 
     def __init__(self, vendor: str, times: int, code: Path = ROOT) -> None:
         self.code = code
@@ -484,8 +485,9 @@ class BenchmarkDatabase:
         return json.loads(out) if out.strip() else None
 
     def load(self, rounds: int, seconds: float) -> dict[str, Any]:
-        """Return for "none" and "some" managers the 95th percentile and median of claims and of
-        judgements (ms) of each round, and processor seconds."""
+        """Measure annotators' requests without and with managers ("none" and "some"). Returns for
+        each the 95th percentile and median of claims and of judgements (ms) of each round, and
+        processor seconds."""
         kinds = ("claims", "judgements", "web", "worker", "page", "strip")
         times_of: dict[str, Any] = {who: {kind: [] for kind in kinds} for who in ("none", "some")}
         with dashboard_load.running_server(self.environment) as (port, process):

@@ -78,7 +78,7 @@ def make_row(
 def race_seconds(
     ours: Callable[[], object], theirs: Callable[[], object], rounds: int
 ) -> tuple[float, float]:
-    """Return the median seconds of each, measured alternately."""
+    """Return the median seconds of two functions, measured alternately."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds):
         for work, taken in zip((ours, theirs), times, strict=True):
@@ -121,8 +121,8 @@ def evaluate_with_peer(qrels: dict, runs: list[dict]) -> np.ndarray:
 def write_files(
     folder: Path, *, n_runs: int, n_topics: int, n_documents: int
 ) -> tuple[Path, list[Path]]:
-    """Write runs that share most of their documents, with ties, and about 300 judged documents per
-    topic, a fifth of them relevant."""
+    """Write generated runs and qrels. The runs share most of their documents and have ties. About
+    300 documents per topic are judged, a fifth of them relevant."""
     rng = np.random.default_rng(2022)
     candidates = {
         topic: rng.choice(200_000, size=2 * n_documents, replace=False)

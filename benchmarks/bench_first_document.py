@@ -65,8 +65,8 @@ LOADED_SCRIPT = """
 
 @contextmanager
 def nginx_proxy(upstream: int, folder: Path) -> Iterator[int]:
-    """Start the proxy of the documentation in front of the web server at `upstream`, and yield its
-    HTTPS port."""
+    """Start nginx as documented, in front of the web server at `upstream`, and yield its HTTPS
+    port."""
     folder.mkdir()
     certificate, key = made_certificate(folder)
     port = free_port()

@@ -28,7 +28,8 @@ PEER_SCRIPT = (
 
 
 def generate_documents(path: Path, n_documents: int, *, seed: int = 0) -> None:
-    """Write documents d0, d1, ... of 60 to 150 words from a small vocabulary, about 690 bytes each."""
+    """Write a file of documents d0, d1, ... with 60 to 150 words from a small vocabulary, about 690
+    bytes each."""
     rng = random.Random(seed)
     words = [
         "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(3, 9))) for _ in range(5000)
@@ -51,7 +52,7 @@ def generate_run(path: Path, n_documents: int, *, seed: int = 1) -> None:
 
 
 def measure_process(command: list[str], env: dict[str, str]) -> tuple[float, float]:
-    """Return (seconds, peak memory in MB) of a process."""
+    """Run a process and return (seconds, peak memory in MB)."""
     began = time.monotonic()
     child = subprocess.Popen(command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)

@@ -94,7 +94,8 @@ def generate_text(rng: random.Random) -> str:
 
 
 def measure_page(n_judgements: int) -> dict[str, Any]:
-    """Measure in a separate process, with the settings and the temporary database of the tests."""
+    """Measure the judging page in a separate process, with the settings and the temporary database
+    of the tests."""
     import django
 
     django.setup()

@@ -86,12 +86,12 @@ class LoadedServer:
 
 
 def percentile_99(seconds: list[float]) -> float:
-    """Return the 99th percentile in milliseconds."""
+    """Return the 99th percentile of times in seconds as milliseconds, NaN without times."""
     return sorted(seconds)[int(0.99 * (len(seconds) - 1))] * 1000 if seconds else float("nan")
 
 
 def processor_seconds(words: str, *, of_ended: str = "") -> float:
-    """Return the processor seconds of all live processes with these words in their command.
+    """Return the processor seconds of all live processes whose command contains these words.
     of_ended: words of processes whose ended children count too."""
     ticks = 0
     for folder in Path("/proc").glob("[0-9]*"):
@@ -124,8 +124,8 @@ def request_rates(diary: RequestDiary, start: float, end: float) -> dict[str, fl
 
 
 def seconds_until_normal(diary: RequestDiary, end_of_load: float, end: float) -> float:
-    """Return the seconds from the end of the load to the first second after which no request was
-    refused or lost, and 99% took less than NORMAL_MS."""
+    """Return how long the server takes to recover: seconds from the end of the load to the first
+    second after which no request was refused or lost, and 99% took less than NORMAL_MS."""
     for second in range(int(end - end_of_load)):
         rows = diary.between(end_of_load + second, end)
         if (
@@ -140,8 +140,8 @@ def seconds_until_normal(diary: RequestDiary, end_of_load: float, end: float) ->
 async def judge_with_own_cost(
     judging: Awaitable[tuple[float, float]],
 ) -> tuple[float, float, float]:
-    """Return (began, ended, number of processors used by the pages themselves, which the server
-    lacks)."""
+    """Let annotators' pages judge. Returns (began, ended, number of processors that the pages
+    themselves used, which the server lacks)."""
     before = time.process_time()
     began, ended = await judging
     return began, ended, (time.process_time() - before) / (ended - began)

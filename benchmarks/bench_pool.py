@@ -1,4 +1,4 @@
-"""The depth-10 pool of five large runs. Peer: a pool built with pytrec_eval.parse_run."""
+"""Building the depth-10 pool of five large runs. Peer: a pool built with pytrec_eval.parse_run."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def generate_battles(rng: np.random.Generator) -> Outcomes:
 
 
 def fit_by_scipy(battles: Outcomes) -> float:
-    """Return the maximum of the log-likelihood."""
+    """Fit the abilities by scipy's optimiser and return the maximum of the log-likelihood."""
     side = battles.covariates["position"]
     won, lost, tied = (battles.outcome == kind for kind in (A_WINS, B_WINS, TIE))
 

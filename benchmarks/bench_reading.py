@@ -1,5 +1,5 @@
-"""Reading of runs. Peer: pytrec_eval.parse_run. Each reading runs in its own process, which reports
-processor seconds and peak memory."""
+"""Reading of run files. Peer: pytrec_eval.parse_run. Each reading runs in its own process, which
+reports processor seconds and peak memory."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ os._exit(0)
 def generate_run_file(
     path: Path, *, n_topics: int, depth: int, seed: int, digits: int | None = 6, messy: bool = False
 ) -> None:
-    """Write a generated run over 8.8 million IDs. digits: decimals of the scores, or None for those
-    of repr(). messy: several separators between columns."""
+    """Write a generated run whose IDs come from a corpus of 8.8 million. digits: decimals of the
+    scores, or None to write them by repr(). messy: use several different separators between
+    columns."""
     rng = np.random.default_rng(seed)
     gap = "  " if messy else " "
     with open(path, "w", encoding="ascii") as out:
@@ -50,7 +51,7 @@ def generate_run_file(
 
 
 def measure_reading(setup: str, *arguments: str | Path) -> tuple[float, int]:
-    """Return (processor seconds, peak kilobytes) of `read(*arguments)` in a new process."""
+    """Call `read(*arguments)` in a new process. Returns (processor seconds, peak kilobytes)."""
     command = [sys.executable, "-c", MEASURE_SCRIPT.format(setup=setup), *map(str, arguments)]
     done = subprocess.run(
         command,
@@ -66,8 +67,8 @@ def measure_reading(setup: str, *arguments: str | Path) -> tuple[float, int]:
 def compare_readers(
     ours: str, peer: str, *arguments: str | Path, rounds: int
 ) -> tuple[float, float, str]:
-    """Return (ratio of times, ratio of peak memory, description), as medians over rounds in which
-    both run one after the other."""
+    """Compare Assay's reader with the peer. Returns (ratio of times, ratio of peak memory,
+    description), as medians over rounds in which both run one after the other."""
     mine, theirs = [], []
     for _ in range(rounds):
         mine.append(measure_reading(ours, *arguments))

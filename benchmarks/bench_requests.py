@@ -31,7 +31,8 @@ LOAD_SCRIPT = ROOT / "benchmarks" / "request_load.py"
 
 @contextmanager
 def checkout(version: str) -> Iterator[Path | None]:
-    """Check out a version into its own folder. Yields None without history."""
+    """Check out a version into its own folder for the duration of the context. Yields None if the
+    repository has no history."""
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             ["git", "archive", "--format=tar", version], cwd=ROOT, capture_output=True, check=False
@@ -44,7 +45,7 @@ def checkout(version: str) -> Iterator[Path | None]:
 
 
 class FilledInstallation:
-    """A version with a fresh, filled database."""
+    """A version of Assay with a fresh, filled database."""
 
     def __init__(self, code: Path, vendor: str, folder: str) -> None:
         self.code, self.vendor, self.name = code, vendor, f"bench_{uuid.uuid4().hex[:12]}"
@@ -88,8 +89,8 @@ class FilledInstallation:
 
 
 def compare_versions(vendor: str, rounds: int, repeats: int) -> list[dict[str, dict[str, float]]]:
-    """Return the medians of each request for [this version, BEFORE], the latter only if there is a
-    history."""
+    """Return the medians of each request for [this version, BEFORE]. Without history, BEFORE is
+    missing."""
     with tempfile.TemporaryDirectory() as folder, checkout(EARLIER_COMMIT) as before:
         versions = [
             FilledInstallation(code, vendor, folder) for code in (ROOT, before) if code is not None

@@ -53,7 +53,7 @@ def main(quick: bool) -> list[dict[str, object]]:
 
 
 def run_look_load(kind: str, quick: bool) -> dict[str, object]:
-    """Measure in a separate process on its own database."""
+    """Measure an interim check in a separate process on its own database."""
     command = [sys.executable, "-m", "benchmarks.look_load", kind, *(["--quick"] if quick else [])]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     taken = json.loads(made.stdout.splitlines()[-1])
@@ -74,7 +74,7 @@ def make_row(work: str, seconds: float, limit: float) -> dict[str, object]:
 
 
 def measure_seconds(work: Callable[[], object], rounds: int) -> float:
-    """Return the median seconds of processor time."""
+    """Return the median processor time of a function in seconds."""
     times = []
     for _ in range(rounds):
         start = time.process_time()
@@ -86,7 +86,7 @@ def measure_seconds(work: Callable[[], object], rounds: int) -> float:
 def generate_runs(
     n_runs: int, n_topics: int, n_documents: int, rng: np.random.Generator
 ) -> list[RunColumns]:
-    """Generate noisy orders of the same documents, best run first."""
+    """Generate runs as noisy orders of the same documents, best run first."""
     names = np.array([f"D{k:05d}".encode() for k in range(n_documents)])
     runs = []
     for k in range(n_runs):

@@ -25,7 +25,8 @@ SPLITS, TIMED_PAIRS = 100, 30
 
 
 def run_scipy_loop(scores: Floats, members: Members, pairs: list[tuple[int, int]]) -> float:
-    """Return the sum of the p-values, so that none can be optimised away."""
+    """Compute all p-values by a loop over scipy's tests. Returns their sum, so that none can be
+    optimised away."""
     total = 0.0
     for i, j in pairs:
         for half in members:

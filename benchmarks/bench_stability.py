@@ -50,7 +50,8 @@ NAMES = ("map", "Rprec", "bpref", "ndcg")
 
 
 def generate_ids(qrels: QrelsColumns, rng: np.random.Generator) -> NDArray[np.bytes_]:
-    """Return the judged IDs, filled up with generated IDs of eight characters, sorted."""
+    """Return document IDs in order: the judged ones, and as many generated IDs of eight characters
+    as are needed."""
     known = np.unique(qrels.documents)
     letters = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789", np.uint8)
     while len(known) < N_DOCUMENTS:
@@ -123,7 +124,8 @@ def run_assay(
     processes: int,
     quick: bool,
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the share of equal rankings by element and measure."""
+    """Run Assay's multi-element protocol. Returns the share of equal rankings by element and
+    measure."""
     collection = pack_collection(qrels, runs)
     measures = tuple(parse_measures(MEASURES))
     protocols = [
@@ -155,7 +157,8 @@ def _taus(
 
 
 class PytrecEvalLoop:
-    """The usual code with pytrec_eval: filter the dictionaries, evaluate every run, average, rank."""
+    """The loop that researchers usually write with pytrec_eval: filter the dictionaries, evaluate
+    every run, average, rank."""
 
     def __init__(
         self, qrels: QrelsColumns, runs: list[RunColumns], documents: NDArray[np.bytes_]
@@ -250,7 +253,7 @@ def _decode_ids(ids: NDArray[np.bytes_]) -> list[str]:
 
 
 def measure_kind(kind: str, quick: bool) -> dict[str, object]:
-    """Run one measurement in this process. kind: "loop", or the number of processes."""
+    """Run one measurement in this process. kind: "loop", or the number of processes for Assay."""
     qrels, runs, documents = generate_collection()
     if kind == "loop":
         loop, rng = PytrecEvalLoop(qrels, runs, documents), np.random.default_rng(0)

@@ -28,8 +28,8 @@ N_PAIRS = 3
 
 
 def run_all_tests(values: np.ndarray, trials: int) -> np.ndarray:
-    """Return p of each pair's difference by the max-statistic test, after computing all tests,
-    intervals and effects."""
+    """Run all tests with intervals and effects. Returns the p-value of each pair's difference by
+    the max-statistic test."""
     rng = np.random.default_rng(0)
     made = compare_systems(values, list_pairs(values.shape[1]), trials=trials, rng=rng)
     return correct_p_values(made, values, "max", rng=rng)["randomisation"]

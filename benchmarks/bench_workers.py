@@ -115,15 +115,16 @@ class WorkerInstallation:
         return self.manage("shell", "-v", "0", "-c", code)
 
     def wait_for(self, pk: int) -> None:
-        """Wait by polling the row only. Starting a Django process every second would take a core
-        from the workers."""
+        """Wait until the job ends, by polling only its row. Starting a Django process every second
+        would take a core from the workers."""
         state = "SELECT state FROM pooling_job WHERE id = (SELECT job_id FROM analysis_report WHERE id = ?)"
         with contextlib.closing(sqlite3.connect(self.folder / "assay.sqlite3")) as database:
             while database.execute(state, [pk]).fetchone()[0] in ("queued", "running"):
                 time.sleep(0.2)
 
     def measure_report(self, n_workers: int, *, element: str, pairs: int) -> tuple[float, Any]:
-        """Return the seconds of a report with this number of workers, and its result."""
+        """Compute a report with this number of workers. Returns the seconds taken and the report's
+        result."""
         with (self.folder / "worker.log").open("ab") as log:
             workers = [
                 subprocess.Popen(

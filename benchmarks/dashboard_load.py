@@ -29,8 +29,8 @@ TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 def serve_commands(work: Callable[[float], Any]) -> None:
-    """Print that the process is ready, and for every input line with a number of seconds do the
-    work and print its result."""
+    """Work on command: print that the process is ready, then for every input line with a number of
+    seconds do the work and print its result."""
     print("ready", flush=True)
     for line in sys.stdin:
         print(json.dumps(work(float(line))), flush=True)
@@ -55,7 +55,7 @@ def create_session(user: Any) -> str:
 
 
 class BrowserConnection:
-    """A browser's connection, signed in and kept open."""
+    """A browser's HTTP connection, signed in and kept open."""
 
     def __init__(self, port: int, session: str) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
@@ -63,7 +63,7 @@ class BrowserConnection:
         self.tags: dict[str, str] = {}
 
     def get(self, path: str) -> float:
-        """Return the milliseconds of a GET request."""
+        """Send a GET request and return its milliseconds."""
         known = {"If-None-Match": self.tags[path]} if path in self.tags else {}
         began = time.perf_counter()
         self.connection.request("GET", path, headers={**self.headers, **known})
@@ -93,8 +93,8 @@ class BrowserConnection:
 def start_judging(
     port: int, slug: str, per_second: float, users: list[Any]
 ) -> Callable[[float], list[float]]:
-    """Start sending judgements like the judging page at a fixed rate, each answered with the
-    annotator's next pairs. The result is the milliseconds of each."""
+    """Start sending judgements like the judging page at a fixed rate. Each is answered with the
+    annotator's next pairs. The result is the milliseconds of each request."""
     visitors = [BrowserConnection(port, create_session(user)) for user in users]
     hands: list[list[str]] = [[] for _ in visitors]
     refused: list[str] = []
@@ -145,8 +145,8 @@ def start_judging(
 def start_managing(
     port: int, strip: str, pages: list[str], every: float, users: list[Any]
 ) -> Callable[[float], dict[str, list[float]]]:
-    """Start managers with the overview open, which requests its values. Every third time each
-    opens another page instead. The result is in milliseconds."""
+    """Start managers who keep the overview open, which requests its values. Every third time each
+    opens another page instead. The result is the milliseconds of each request."""
     visitors = [BrowserConnection(port, create_session(user)) for user in users]
     for page in [*pages, *pages]:  # the first page of each web process is measured elsewhere
         visitors[0].get(page)
@@ -171,7 +171,7 @@ def start_managing(
 
 
 def run_in_threads(works: list[Callable[[], object]]) -> None:
-    """Run in threads. The first error of any thread ends the process."""
+    """Run functions in threads. The first error in any thread ends the process."""
     failed: list[BaseException] = []
 
     def guarded(work: Callable[[], object]) -> None:
@@ -194,7 +194,8 @@ def run_in_threads(works: list[Callable[[], object]]) -> None:
 
 @contextmanager
 def running_server(environment: dict[str, str]) -> Iterator[tuple[int, subprocess.Popen[bytes]]]:
-    """Start the installation as `assay up` does. Yields port and process."""
+    """Start the installation as `assay up` does, for the duration of the context. Yields port and
+    process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
@@ -243,7 +244,7 @@ class BenchmarkProcess:
 
 
 def processor_seconds(root: int) -> dict[str, float]:
-    """Return the processor seconds of the web and worker processes in the tree under the process
+    """Return the processor seconds of the web and worker processes that descend from the process
     `root`."""
     parents: dict[int, int] = {}
     used: dict[int, float] = {}

@@ -1,5 +1,5 @@
-"""Many annotators' pages in one program. Each judges and tops up its pairs over its own connection,
-and repeats refused requests.
+"""Simulation of many annotators' pages in one program. Each page judges and tops up its pairs over
+its own connection, and repeats refused requests.
 
 If a request is refused, a page keeps the judgement, waits as long as `Retry-After` says, and sends
 the same request again. There is no proxy, but each request has the time stamp of one.
@@ -39,7 +39,7 @@ def proxy_stamp_header() -> str:
 
 @dataclass
 class RequestDiary:
-    """Results of all requests, as (end time, seconds taken, status, 0 for lost), and the keys of
+    """A record of all requests, as (end time, seconds taken, status, 0 for lost), and the keys of
     accepted judgements."""
 
     asked: list[tuple[float, float, int]] = field(default_factory=list)
@@ -52,8 +52,8 @@ class RequestDiary:
 
 
 class AnnotatorClient:
-    """One annotator's page. cookies: value of the header. csrf: the token in it. site: additional
-    header lines of each request."""
+    """A simulated judging page of one annotator. cookies: value of the header. csrf: the token in
+    it. site: additional header lines of each request."""
 
     def __init__(self, port: int, slug: str, cookies: str, csrf: str, diary: RequestDiary) -> None:
         self.port, self.slug, self.cookies, self.csrf, self.diary = port, slug, cookies, csrf, diary
@@ -72,7 +72,7 @@ class AnnotatorClient:
         )
 
     async def look(self, page: str) -> tuple[int, dict[str, str], Any]:
-        """Request a page of the campaign. Returns the same as `ask`."""
+        """Request a page of the campaign. Returns (status, headers, body) as `ask` does."""
         return await self._timed(f"GET /campaigns/{self.slug}/{page}", b"")
 
     async def _timed(self, line: str, body: bytes) -> tuple[int, dict[str, str], Any]:
@@ -115,8 +115,8 @@ class AnnotatorClient:
         self.streams = None
 
     async def step(self) -> float:
-        """Judge a pair, get pairs, or repeat a refused request. Returns the seconds to wait before
-        the next step, 0 for none."""
+        """Take one step: judge a pair, get pairs, or repeat a refused request. Returns the seconds
+        to wait before the next step, 0 for none."""
         if self.unsent is None and self.held:
             self.unsent = {
                 "key": str(uuid.uuid4()),
@@ -142,8 +142,8 @@ class AnnotatorClient:
         return float(headers.get("retry-after", 1 + random.random()))
 
     async def judge_for(self, seconds: float, *, every: float) -> None:
-        """Judge once per `every` seconds (0: as soon as the answer arrives), starting at a random
-        time."""
+        """Judge once per `every` seconds (0: as soon as the answer arrives). The first judgement is
+        at a random time."""
         end, due = time.monotonic() + seconds, time.monotonic() + random.random() * every
         while due < end:
             await asyncio.sleep(max(0.0, due - time.monotonic()))
@@ -154,7 +154,7 @@ class AnnotatorClient:
 async def run_judging(
     clients: list[AnnotatorClient], seconds: float, *, every: float
 ) -> tuple[float, float]:
-    """Return (start, end) by time.monotonic."""
+    """Let all pages judge. Returns (start, end) by time.monotonic."""
     began = time.monotonic()
     await asyncio.gather(*(client.judge_for(seconds, every=every) for client in clients))
     return began, time.monotonic()
@@ -163,7 +163,7 @@ async def run_judging(
 async def open_pages(
     manager: AnnotatorClient, pages: list[str], seconds: float, *, every: float
 ) -> None:
-    """Open one page after the other as this manager, one per `every` seconds."""
+    """Open pages one after the other as this manager, one per `every` seconds."""
     end, due, n = time.monotonic() + seconds, time.monotonic() + random.random() * every, 0
     while due < end:
         await asyncio.sleep(max(0.0, due - time.monotonic()))
@@ -180,8 +180,8 @@ async def sign_in_person(
     after: float,
     repeats: bool = False,
 ) -> float:
-    """Sign in one person after `after` seconds, and return time.monotonic() at the last answer.
-    repeats: repeat refused requests after Retry-After like the page."""
+    """Sign in one user after `after` seconds. Returns time.monotonic() at the last answer. repeats:
+    repeat refused requests after Retry-After, as the page does."""
     await asyncio.sleep(after)
     while True:
         status, wait = await _sign_in_once(port, username, password, diary)
@@ -193,7 +193,7 @@ async def sign_in_person(
 async def _sign_in_once(
     port: int, username: str, password: str, diary: RequestDiary
 ) -> tuple[int, float]:
-    """Return (status, 0 for lost; seconds after which to repeat)."""
+    """Try to sign in once. Returns (status, 0 for lost; seconds after which to repeat)."""
     body, csrf, began = (
         urlencode({"username": username, "password": password}).encode(),
         "a" * 32,

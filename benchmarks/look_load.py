@@ -1,5 +1,5 @@
-"""Load for bench_sampling: an interim check by the worker whether judging may stop, in a generated
-campaign of the size of TripJudge.
+"""Load for bench_sampling: an interim check whether judging can stop, run by the worker in a
+generated campaign of the size of TripJudge.
 
     python -m benchmarks.look_load depth|sampled [--quick]
 
@@ -104,7 +104,7 @@ def finish_job(job: Any) -> Any:
 
 
 def insert_judgements(campaign: Any, rng: Any) -> None:
-    """Insert three judgements of each pair of the first half in order, or of the stage. Top ranks
+    """Insert three judgements for each pair of the first half in order, or of the stage. Top ranks
     are often relevant, and one judgement in ten is wrong."""
     import uuid
 

@@ -30,8 +30,8 @@ FLOATS_PER_CLEARPAGE = 4
 
 
 def typeset(folder: Path, name: str) -> list[str]:
-    """Typeset FOLDER/NAME.tex twice, for references. Return its lines over 2 points too wide. Raises
-    RuntimeError with the end of the log."""
+    """Typeset FOLDER/NAME.tex, twice so that references are right. Returns the lines that are over
+    2 points too wide. Raises RuntimeError with the end of the log."""
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", f"{name}.tex"]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": "0", "FORCE_SOURCE_DATE": "1"}
     for _ in range(2):
@@ -45,7 +45,7 @@ def typeset(folder: Path, name: str) -> list[str]:
 
 
 def write_everything(folder: Path, studies: list[Path]) -> None:
-    """Write everything.tex, with each table, and each figure in the width of a column."""
+    """Write everything.tex, with all tables, and all figures in the width of a column."""
     lines = [HEAD]
     for study in studies:
         lines.append(rf"\clearpage\section*{{{study.name}}}")
@@ -92,7 +92,8 @@ def main() -> int:
 
 
 def build(folder: Path, studies: list[Path]) -> int:
-    """Typeset the paper and the list of everything from the studies in the folder."""
+    """Typeset the paper, and the document with all tables and figures, from the studies in the
+    folder."""
     shutil.copy(PAPER_DIR / "paper.tex", folder)
     write_everything(folder, studies)
     wide = [f"{name}: {line}" for name in ("paper", "everything") for line in typeset(folder, name)]

@@ -73,7 +73,7 @@ The mean coverage of clustered intervals is between {low} and {high}. The covera
 
 
 class Row(NamedTuple):
-    """A setting. rounds: as in ROUNDS."""
+    """A setting of the simulation: one row of the table. rounds: as in ROUNDS."""
 
     runs: str
     topics: int
@@ -92,13 +92,13 @@ ROWS = [
 
 @dataclass(frozen=True, eq=False)
 class RunSet:
-    """scores: float64 (n_topics, 16), nDCG@10."""
+    """Scores of 16 systems. scores: float64 (n_topics, 16), nDCG@10."""
 
     scores: np.ndarray
 
 
 def load_run_set(data: Path, name: str, seed: int) -> RunSet:
-    """Draw the systems of a set and score them."""
+    """Draw the systems of a run set and compute their scores."""
     qrels, pattern = RUN_SETS[name]
     paths = sorted(data.glob(pattern))
     rng = np.random.default_rng([seed, list(RUN_SETS).index(name)])
@@ -107,7 +107,8 @@ def load_run_set(data: Path, name: str, seed: int) -> RunSet:
 
 
 def true_outcomes(scores: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the outcomes without noise. scores: (n, 16) of the topic of each battle."""
+    """Return the outcomes of battles without noise. scores: (n, 16), those of the topic of each
+    battle."""
     each = np.arange(len(a))
     difference = scores[each, a] - scores[each, b]
     outcome = np.where(difference > 0, A_WINS, B_WINS)
@@ -115,7 +116,8 @@ def true_outcomes(scores: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarra
 
 
 def fit_truth(scores: np.ndarray, denominator: int, noise: float) -> np.ndarray:
-    """Return the abilities fitted to the expected outcomes, which are repeated as whole numbers."""
+    """Return the true abilities, fitted to the expected outcomes. To express probabilities,
+    outcomes are repeated whole numbers of times."""
     first, second = np.triu_indices(N_SYSTEMS, 1)
     topics = np.repeat(np.arange(len(scores), dtype=np.int32), len(first))
     a, b = (np.tile(one, len(scores)) for one in (first, second))
@@ -138,7 +140,7 @@ def fit_truth(scores: np.ndarray, denominator: int, noise: float) -> np.ndarray:
 
 
 def draw_pairs(rng: np.random.Generator, rounds: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pairs of one topic."""
+    """Draw the pairs of systems that meet on one topic."""
     if not rounds:
         return np.triu_indices(N_SYSTEMS, 1)
     cycles = [rng.permutation(N_SYSTEMS) for _ in range(rounds)]
@@ -146,7 +148,7 @@ def draw_pairs(rng: np.random.Generator, rounds: int) -> tuple[np.ndarray, np.nd
 
 
 def simulate_row(shared: tuple[dict[str, RunSet], int, int], number: int) -> list[str]:
-    """Return the cells of a row. shared: run sets, simulations, seed."""
+    """Simulate one setting and return the cells of its row. shared: run sets, simulations, seed."""
     sets, trials, seed = shared
     row = ROWS[number]
     scores = sets[row.runs].scores

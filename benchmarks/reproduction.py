@@ -38,7 +38,7 @@ MAX_ROWS = 30
 
 
 def parse_commands(block: str) -> list[tuple[str, str]]:
-    """Return (command line, output) pairs of a console block, in order."""
+    """Return the commands of a console block in order, as (command line, output)."""
     parts = re.split(
         r"^\$ (.+)\n", block.removeprefix("```console\n").removesuffix("```"), flags=re.MULTILINE
     )
@@ -46,7 +46,7 @@ def parse_commands(block: str) -> list[tuple[str, str]]:
 
 
 def run_command(command: str, *, data: Path, work: Path, folder: Path = ROOT) -> str:
-    """Return the output of a command line. $DATA is the folder of collections, $WORK an empty
+    """Run a command line and return its output. $DATA is the folder of collections, $WORK an empty
     folder, $ASSAY this repository. folder: working directory."""
     from assay.cli.command_list import find_command
     from tests.commands import call_command
@@ -90,7 +90,7 @@ def expand_pattern(pattern: Path, folder: Path) -> list[str]:
 
 
 def rerun_block(block: str, *, data: Path, work: Path) -> str:
-    """Return a console block with the current output of its commands."""
+    """Run the commands of a console block again and return the block with their current output."""
     lines = [
         f"$ {command}\n{run_command(command, data=data, work=work).rstrip(chr(10))}".rstrip("\n")
         for command, _ in parse_commands(block)
@@ -117,8 +117,8 @@ def make_study_folder(name: str, *, data: Path, work: Path, files: Path = RESULT
 
 
 def describe_study(name: str, tables: list[str], folder: Path) -> str:
-    """Describe a study for the page: its file, the commands that create it, its contents and
-    omissions, and these tables."""
+    """Return a study's part of the page: its file, the commands that create it, its contents and
+    omissions, and the named tables."""
     about = json.loads((folder / "study.json").read_text("utf-8"))
     toml = (RESULTS_DIR / f"{name}.toml").read_text("utf-8")
     before = [
@@ -162,14 +162,14 @@ def read_report_table(folder: Path, report: str, key: str) -> str:
 
 
 def make_study_block(name: str, tables: str, *, data: Path, work: Path) -> str:
-    """Return all lines from the start comment to the end comment, inclusive."""
+    """Return the lines of a study from its start comment to its end comment, inclusive."""
     text = describe_study(name, tables.split(), make_study_folder(name, data=data, work=work))
     return f"<!-- study: {name}; tables: {tables} -->\n{text}<!-- end: {name} -->"
 
 
 def rewrite_page(text: str, names: list[str], *, data: Path) -> str:
-    """Return the page with its blocks and studies computed again. names: only these, or all if
-    empty."""
+    """Compute blocks and studies of the page again and return the page. names: only these, or all
+    if empty."""
 
     def rerun(match: re.Match[str]) -> str:
         if (names and match[1] not in names) or not match[2].startswith("```console"):

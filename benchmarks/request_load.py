@@ -38,7 +38,7 @@ def set_up_django() -> None:
 
 
 def fill_database() -> None:
-    """Create the campaign of `bench_claims`, with document texts and guidelines that every
+    """Create the campaign of `bench_claims`, with document texts and with guidelines that every
     annotator has read."""
     from django.core.management import call_command
     from django.db import connection
@@ -75,8 +75,8 @@ def fill_database() -> None:
 
 
 def create_session(member: Any) -> dict[str, str]:
-    """Create a session for this member. Returns `cookies`, the value of the header, and the `csrf`
-    token in it."""
+    """Create a signed-in session for this member. Returns `cookies`, the value of the header, and
+    the `csrf` token in it."""
     from django.conf import settings
     from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
     from django.contrib.sessions.backends.db import SessionStore
@@ -121,7 +121,7 @@ def create_sessions(n: int) -> list[dict[str, str]]:
 
 
 def create_managers(n: int) -> list[dict[str, str]]:
-    """Create sessions of n new people with permission to see everything."""
+    """Create sessions of n new users who may see everything."""
     from django.contrib.auth.models import User
 
     from annotation.models import Campaign, Membership
@@ -139,8 +139,8 @@ def create_managers(n: int) -> list[dict[str, str]]:
 
 
 def audit_judgements(accepted: list[str]) -> dict[str, int]:
-    """Return how many of the accepted judgements, given by key, are not stored, and how many
-    counters are wrong."""
+    """Count accepted judgements that are not stored, and wrong counters. The judgements are given
+    by key."""
     from annotation.models import Campaign, Judgement
     from annotation.selectors.judging import check_invariants
 
@@ -163,7 +163,7 @@ def audit_judgements(accepted: list[str]) -> dict[str, int]:
 
 
 class AnnotatorPage:
-    """One annotator's page: a session, and its leases."""
+    """A simulated judging page of one annotator: a session, and its leases."""
 
     def __init__(self, application: Callable[..., Any], signed_in: dict[str, str]) -> None:
         """signed_in: result of `create_session`."""
@@ -175,7 +175,8 @@ class AnnotatorPage:
         self.held: list[str] = []
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        """Return the answer, parsed if it is JSON. Raises SystemExit unless the status is 200."""
+        """Send a request to the application and return the answer, parsed if it is JSON. Raises
+        SystemExit unless the status is 200."""
         sent = b"" if body is None else json.dumps(body).encode()
         environ = {
             "REQUEST_METHOD": method,
@@ -217,7 +218,7 @@ class AnnotatorPage:
 
 
 class RequestMeter:
-    """Statements and transactions of all connections of this process since `start`."""
+    """A counter of statements and transactions on all connections of this process since `start`."""
 
     def __init__(self) -> None:
         self.statements = self.transactions = 0
@@ -253,8 +254,8 @@ class RequestMeter:
 def make_requests(
     n_newcomers: int,
 ) -> tuple[list[AnnotatorPage], dict[str, Callable[[AnnotatorPage], bytes]]]:
-    """Return N_PAGES annotators' pages with leases, and their requests. The first leases are
-    requested once each by `n_newcomers` other annotators."""
+    """Create N_PAGES annotators' pages with leases, and return them with their requests. The first
+    leases are requested once each by `n_newcomers` other annotators."""
     from django.core.wsgi import get_wsgi_application
 
     from annotation.models import Membership
@@ -331,8 +332,8 @@ def classify_function(file: str, function: str) -> str:
 
 
 def profile_requests(rounds: int) -> dict[str, dict[str, float]]:
-    """Return for each request the share of its processor time in each part, 0 to 1, by cProfile
-    over `rounds`."""
+    """Profile each request by cProfile over `rounds`. Returns the share of its processor time in
+    each part, 0 to 1."""
     import cProfile
     import pstats
 
@@ -368,7 +369,8 @@ def profile_requests(rounds: int) -> dict[str, dict[str, float]]:
 
 
 def measure_requests(rounds: int) -> dict[str, dict[str, float]]:
-    """Return for each request the medians over `rounds`: cpu_ms, wall_ms, statements, bytes."""
+    """Measure each request over `rounds`. Returns the medians of cpu_ms, wall_ms, statements and
+    bytes."""
     pages, requests = make_requests(rounds + 2 * N_PAGES)
     times_of: dict[str, dict[str, float]] = {}
     for name, request in requests.items():

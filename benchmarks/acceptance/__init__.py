@@ -1,1 +1,2 @@
-"""Acceptance measurements: targets for sampled and prioritised pools, LLM judges and unpooled runs."""
+"""Measurements of whether sampled and prioritised pools, LLM judges and unpooled runs reach their
+targets."""

@@ -1,5 +1,5 @@
-"""Targets A1, B2, B3, C1 and C2 by `simulate campaign`, each with a command line that anyone can
-run."""
+"""Measurements for targets A1, B2, B3, C1 and C2 by `simulate campaign`, each with a command line
+that anyone can run."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ TWELFTHS = ",".join(f"{k / 12:.4f}" for k in range(1, 13))
 
 
 def run_simulation(data: Path, name: str, *options: str) -> dict:
-    """Return the JSON of `simulate campaign` on one collection with its command line, without the
-    pairs and hours of work, which the page does not show."""
+    """Run `simulate campaign` on one collection. Returns its JSON with its command line, without
+    the pairs and hours of work, which the page does not show."""
     qrels, runs, own = SETS[name]
     given = [*own, *options]
     files = [str(path) for path in sorted((data / runs).iterdir())]
@@ -115,8 +115,9 @@ def measure_coverage(data: Path, simulations: int, seed: int) -> list[dict]:
 
 
 def measure_sampled_stop(data: Path, simulations: int, seed: int) -> list[dict]:
-    """Measure interim checks at each tenth of the pool, as in campaigns, and for clef15 also twice
-    as often, to show the cost of checking at tenths."""
+    """Measure the stopping rule for sampled pools with interim checks at each tenth of the pool, as
+    in campaigns. For clef15 it is also measured with checks twice as often, to show the cost of
+    checking at tenths."""
     n = min(simulations, 100)
     plans = (
         ("dl21", n, TENTHS),

@@ -1,5 +1,5 @@
-"""Target E1: leave each group's runs out of the pool in turn, and compare their imputed scores with
-the true ones."""
+"""Measurement for target E1: leave each group's runs out of the pool in turn, and compare their
+imputed scores with the true ones."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ CUTOFF = 10
 def measure_left_out(
     runs: Sequence[RunColumns], groups: Sequence[str], qrels: QrelsColumns, *, level: int
 ) -> dict[str, float]:
-    """Return mean absolute errors of nDCG@10 with unjudged documents as 0 and imputed, and the
-    share of score bounds that do not contain the true value.
+    """Measure how well scores of runs left out of the pool are imputed.
 
-    The true value is nDCG@10 under the qrels. Documents that only the left-out group has in its top
-    ten lose their judgement. filled_few: over runs with at most three unjudged documents per topic,
-    for which alone imputed scores are shown.
+    Returns mean absolute errors of nDCG@10, with unjudged documents as 0 and imputed, and the share
+    of score bounds that do not contain the true value. The true value is nDCG@10 under the qrels.
+    Documents that only the left-out group has in its top ten lose their judgement. filled_few: over
+    runs with at most three unjudged documents per topic, the only ones for which imputed scores are
+    shown.
     """
     zero, filled, few, outside, n_topics = [], [], [], 0, 0
     for one in iterate_left_out_scores(runs, groups, qrels, cutoff=CUTOFF, min_relevant=level):

@@ -1,5 +1,5 @@
-"""Targets D1 and D2: human grades corrected with GPT-4's on the pairs of TREC DL 2023, with strata
-by votes and by the LLM judge's grade.
+"""Measurements for targets D1 and D2: human grades corrected with GPT-4's on the pairs of TREC DL
+2023, with strata by votes and by the LLM judge's grade.
 
 The track's runs are not available. The systems are generated rerankings of the judged pairs: ten by
 noisy human grades and ten by noisy LLM grades.
@@ -40,9 +40,9 @@ the worst."""
 
 @dataclass(frozen=True, eq=False)
 class CorrectionSetting:
-    """Data of the measurement. pool: of the generated systems. people, llm: int64 (n_pairs),
-    grades by people and by the LLM judge. weights: float64 (n_pairs, 60), of differences of P@10.
-    """
+    """Data for measuring the correction of human grades by an LLM judge. pool: of the generated
+    systems. people, llm: int64 (n_pairs), grades by people and by the LLM judge. weights: float64
+    (n_pairs, 60), of the pairs in the differences of P@10."""
 
     pool: PooledPairs
     people: NDArray[np.int64]
@@ -131,7 +131,8 @@ def draw_sample(
 def estimate_differences(
     setting: CorrectionSetting, sample: JudgedSample, llm: NDArray[np.int64], *, alone: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return values, half-widths and lambdas of the sixty differences."""
+    """Estimate the sixty differences between systems. Returns values, half-widths of the confidence
+    intervals, and lambdas."""
     labels = np.where(sample.grades >= 0, sample.grades, np.nan).astype(np.float64)
     targets = EstimationTargets(sample, setting.weights, labels, (llm >= LEVEL).astype(np.float64))
     corrected_means = correct_estimates(targets, 0.0 if alone else tune_lambda(targets))
@@ -143,8 +144,8 @@ def estimate_differences(
 
 
 def measure_corrections(folder: Path, simulations: int, seed: int) -> list[dict[str, object]]:
-    """Return for each judged share the coverage, the variance gain over human judgements sampled by
-    votes, and the same with shuffled LLM labels."""
+    """Measure the correction at each judged share. Returns the coverage, the variance gain over
+    human judgements sampled by votes, and both with shuffled LLM labels."""
     setting = make_setting(folder, seed)
     truth = setting.weights.T @ (setting.people >= LEVEL)
     by_votes = make_vote_strata(setting.pool)
@@ -203,8 +204,8 @@ def measure_corrections(folder: Path, simulations: int, seed: int) -> list[dict[
 
 
 def measure_judges(folder: Path) -> list[dict[str, object]]:
-    """Return the judges of LLMJudge ranked by `llm rank`, most useful first. Labels outside the
-    scale are left out."""
+    """Rank the LLM judges of LLMJudge by `llm rank`, most useful first. Labels outside the scale
+    are left out."""
     out = io.StringIO()
     given = ["--min-relevant", str(LEVEL), "--max-grade", str(HIGHEST)]
     call_command(

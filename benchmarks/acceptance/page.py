@@ -1,4 +1,4 @@
-"""Write docs/evidence/sampling.md from the stored results: required and found values."""
+"""Writer of docs/evidence/sampling.md: required and measured values, from the stored results."""
 
 from __future__ import annotations
 
@@ -371,7 +371,7 @@ def late_runs(rows: list[dict]) -> str:
 
 
 def verdict_rows(kept: dict[str, list[dict]]) -> list[list[str]]:
-    """Return one row per target."""
+    """Return the rows of the table of targets, one per target."""
     by = {name: {row["set"]: row for row in rows if "set" in row} for name, rows in kept.items()}
     rows = [*coverage_rows(kept, by["coverage"])]
     for name in ("dl21", "clef15"):

@@ -21,8 +21,8 @@ PAGE_PATH = Path(__file__).parents[2] / "docs" / "evidence" / "calibration.md"
 
 
 def make_row(shared: tuple[int, int], place: tuple[int, int]) -> list[str]:
-    """Simulate one row of a table. shared: trials, seed. place: number of the table, and of the row
-    within it."""
+    """Simulate one row of a table. shared: (trials, seed). place: (number of the table, number of
+    the row within it)."""
     trials, seed = shared
     number, row = place
     table = tables.TABLES[number]

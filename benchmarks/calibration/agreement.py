@@ -37,8 +37,8 @@ BATCH_TRIALS = 50
 
 
 class IntervalCoverage(NamedTuple):
-    """Coverage of the interval that Assay shows, of the percentile bootstrap over pairs, and of BCa
-    over the same units as the interval shown."""
+    """Coverage of three intervals: the one that Assay shows, the percentile bootstrap over pairs,
+    and BCa over the same units as the interval shown."""
 
     now: CoverageShares
     before: CoverageShares
@@ -46,11 +46,13 @@ class IntervalCoverage(NamedTuple):
 
 
 class Campaign(NamedTuple):
-    """Settings of a simulated campaign. grades, spread: a key of BORDERS. noise: share of the
-    variance of relevance that is specific to a judgement. topic: share of the rest that is common
-    to a topic. shift: standard deviation of an annotator's shift on all pairs of a topic, drawn for
-    each topic. severity: of each annotator, added to the relevance they see. Three of them judge
-    each pair. Empty if all annotators are equal."""
+    """Settings of a simulated campaign. grades, spread: a key of BORDERS.
+
+    noise: share of the variance of relevance that is specific to a judgement. topic: share of the
+    remaining variance that is common to a topic. shift: standard deviation of an annotator's shift
+    on all pairs of a topic, drawn for each topic. severity: one value per annotator, added to the
+    relevance they see, where three of them judge each pair; empty if all annotators are equal.
+    """
 
     grades: int
     spread: str
@@ -62,8 +64,8 @@ class Campaign(NamedTuple):
     def draw_grades(
         self, place: NDArray[np.int64], n_people: int, rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Return (pairs, people), the grades of `n_people` annotators who judge every pair. place:
-        (pairs), the topic of each, from 0."""
+        """Draw the grades of `n_people` annotators who judge every pair. Returns shape (pairs,
+        people). place: (pairs), the topic of each pair, from 0."""
         n_topics, n = int(place[-1]) + 1, len(place)
         relevance = np.sqrt(self.topic * (1 - self.noise)) * rng.standard_normal(n_topics)[place]
         relevance += np.sqrt((1 - self.topic) * (1 - self.noise)) * rng.standard_normal(n)
@@ -78,14 +80,15 @@ class Campaign(NamedTuple):
 
 
 def assign_topics(sizes: Sequence[int]) -> NDArray[np.int64]:
-    """Return (pairs), the topic of each pair. sizes: number of pairs of each topic."""
+    """Return the topic of each pair, shape (pairs). sizes: number of pairs of each topic."""
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
 def measure_alpha_coverage(
     sizes: Sequence[int], campaign: Campaign, *, trials: int, rng: np.random.Generator
 ) -> tuple[float, IntervalCoverage]:
-    """Return (alpha of an infinite campaign, coverage) for three judgements per pair."""
+    """Measure the coverage of the interval of alpha for three judgements per pair. Returns (alpha
+    of an infinite campaign, coverage)."""
     level: Level = "nominal" if campaign.grades == 2 else "ordinal"
 
     def draw(place: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -98,7 +101,8 @@ def measure_alpha_coverage(
         return alpha_of_coincidences(flat, level=level).reshape(joint.shape[:-2])
 
     def units(counts: NDArray[np.int64]) -> Floats:
-        """Return (pairs, grades, grades), the coincidences of three judgements of each."""
+        """Return the coincidences of the three judgements of each pair, shape (pairs, grades,
+        grades)."""
         return (
             counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(campaign.grades)
         ) / 2
@@ -112,8 +116,8 @@ def measure_alpha_coverage(
 def measure_kappa_coverage(
     sizes: Sequence[int], campaign: Campaign, *, trials: int, rng: np.random.Generator
 ) -> tuple[float, IntervalCoverage]:
-    """Return (kappa over infinitely many topics, coverage) for one annotator and the label by the
-    others."""
+    """Measure the coverage of the interval of kappa between one annotator and the label by the
+    others. Returns (kappa over infinitely many topics, coverage)."""
     grades = campaign.grades
 
     def draw(place: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -145,8 +149,11 @@ def _measure_coverage(
     trials: int,
     rng: np.random.Generator,
 ) -> tuple[float, IntervalCoverage]:
-    """Return (true value, coverage). draw: simulates judgements of pairs of these topics. units:
-    their joint counts by pair. statistic: of joint counts (..., grades, grades)."""
+    """Measure the coverage of intervals of a statistic of pairs. Returns (true value, coverage).
+
+    draw: simulates judgements of pairs of these topics. units: computes the joint counts of
+    judgements by pair. statistic: function of joint counts (..., grades, grades).
+    """
     many = np.arange(1_000_000) if len(sizes) == 1 else assign_topics([5] * 40_000)
     true = float(statistic(units(draw(many)).sum(axis=0)))
     place = assign_topics(sizes)
@@ -180,8 +187,9 @@ def _measure_coverage(
 
 
 def bca_intervals(value: Floats, samples: Floats, left_out: Floats, times: Floats) -> list[Bounds]:
-    """Return the interval of each trial (k). samples: (n_samples, k). left_out: (n, k), without
-    each unit, which occurs `times` (n, k) times.
+    """Return the BCa interval of each of k trials. samples: (n_samples, k), statistics of
+    resamples. left_out: (n, k), the statistic without each unit. times: (n, k), how often the unit
+    occurs.
 
     Undefined resamples, up to 5% of them, count as equal to the value itself.
     """

@@ -21,12 +21,13 @@ def bca_interval(
     times: NDArray[np.number] | None = None,
     confidence: float = 0.95,
 ) -> Floats:
-    """Return (k, 2), the bounds for k statistics. NaN if the statistic or a resample of it is
-    undefined, or if all resamples are equal.
+    """Compute BCa bounds for k statistics, shape (k, 2). NaN if the statistic or a resample of it
+    is undefined, or if all resamples are equal.
 
-    value: (k). samples: (n_samples, k), the statistics of the resamples. left_out: (n, k), without
-    one unit each. times: (n) or (n, k), number of units that each row stands for. Quantiles are
-    interpolated linearly. A resample equal to the value counts half, as in scipy.
+    value: (k). samples: (n_samples, k), the statistics of the resamples. left_out: (n, k), the
+    statistics without one unit each. times: (n) or (n, k), number of units that each row stands
+    for. Quantiles are interpolated linearly. A resample equal to the value counts half, as in
+    scipy.
     """
     times = np.ones(1) if times is None else times
     times = np.broadcast_to(times.reshape(len(times), -1), left_out.shape)
@@ -53,8 +54,8 @@ def bca_bounds(
     undefined: NDArray[np.bool_],
     confidence: float,
 ) -> Floats:
-    """Return (k, 2) from resamples (n_samples, k) in ascending order, the share of them below the
-    value, and the acceleration, each (k)."""
+    """Compute BCa bounds, shape (k, 2), from resamples (n_samples, k) in ascending order, the share
+    of them below the value, and the acceleration, each (k)."""
     z = scipy.special.ndtri((1 - confidence) / 2) * np.array([1.0, -1.0])
     with np.errstate(divide="ignore", invalid="ignore"):
         bias = scipy.special.ndtri(below)[:, None]

@@ -1,4 +1,5 @@
-"""How often intervals contain the true value, and how often there is an interval."""
+"""Coverage of intervals: how often there is an interval, and how often it contains the true
+value."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ class CoverageShares(NamedTuple):
 def measure_coverage(
     true: float | Sequence[float] | Floats, bounds: Sequence[Bounds] | Floats
 ) -> CoverageShares:
-    """Measure coverage. true: one value, or one per trial. bounds: of each trial, NaN without an
-    interval."""
+    """Measure how often intervals contain the true value. true: one value, or one per trial.
+    bounds: lower and upper bound of each trial, NaN without an interval."""
     low, high = np.array(bounds, np.float64).reshape(-1, 2).T
     there = ~np.isnan(low) & ~np.isnan(high)
     hit = (low - ROUNDING <= true) & (np.asarray(true) <= high + ROUNDING)

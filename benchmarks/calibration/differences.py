@@ -34,8 +34,8 @@ RANKS_ALIKE = sum(1 / rank for rank in range(1, 11)) / 10
 def draw_equal_scores(
     shape: str, trials: int, topics: int, systems: int, rng: np.random.Generator
 ) -> Floats:
-    """Return (trials, systems, topics), scores of equal systems: topics differ in difficulty, but
-    on a topic all systems have the same distribution."""
+    """Draw scores of equal systems, shape (trials, systems, topics). Topics differ in difficulty,
+    but on a topic all systems have the same distribution."""
     hard = rng.standard_normal((trials, 1, topics))
     own = rng.standard_normal((trials, systems, topics))
     relevance = np.sqrt(0.5) * hard + np.sqrt(0.5) * own
@@ -51,14 +51,15 @@ def draw_equal_scores(
 
 
 def draw_unlike_scores(trials: int, topics: int, rng: np.random.Generator) -> Floats:
-    """Return (trials, 2, topics), two systems with mean 0.1: one has nearly this score on each
-    topic, the other has 1 on a tenth of the topics and 0 elsewhere."""
+    """Draw scores of two systems with mean 0.1, shape (trials, 2, topics). One has nearly this
+    score on each topic, the other has 1 on a tenth of the topics and 0 elsewhere."""
     steady = 0.1 + 0.02 * rng.standard_normal((trials, topics))
     return np.stack([steady, (rng.random((trials, topics)) < 0.1).astype(np.float64)], axis=1)
 
 
 class TypeOne(NamedTuple):
-    """Shares of equal pairs that each test calls different at 0.05."""
+    """Type I error of each test: share of pairs of equal systems that it calls different at
+    0.05."""
 
     t: float
     wsr: float
@@ -104,7 +105,8 @@ def _draw_winner_scores(scores: Floats, rng: np.random.Generator) -> float:
 
 
 class FamilyErrors(NamedTuple):
-    """Shares of families of equal systems in which at least one pair is called different at 0.05."""
+    """Family-wise error rates: shares of families of equal systems in which at least one pair is
+    called different at 0.05."""
 
     raw: float
     bonferroni: float
@@ -121,7 +123,8 @@ def measure_families(
     rng: np.random.Generator,
     n_random: int = 400,
 ) -> FamilyErrors:
-    """Measure the paired t-test, raw and corrected, and the max-statistic test."""
+    """Measure the family-wise error rate of the paired t-test, raw and corrected, and of the
+    max-statistic test."""
     pairs = list_pairs(systems)
     first, second = np.array(pairs).T
     p_values = []
@@ -217,8 +220,8 @@ def _draw_noise(rng: np.random.Generator, shape: tuple[int, int], deviation: flo
 
 
 class DifferenceCoverage(NamedTuple):
-    """Coverage of the intervals of a mean difference by t and by BCa (in all trials), of the
-    interval shown, and of the effect size by the noncentral t."""
+    """Coverage of intervals for paired differences: of the mean difference by t and by BCa (in all
+    trials) and as shown, and of the effect size by the noncentral t."""
 
     t: CoverageShares
     bca: CoverageShares
@@ -234,7 +237,8 @@ a true mean that is not 0."""
 def draw_differences(
     spread: str, topics: int, trials: int, rng: np.random.Generator
 ) -> tuple[float, float, Floats]:
-    """Return (true mean, true mean / standard deviation, differences (trials, topics))."""
+    """Draw paired differences. Returns (true mean, true mean / standard deviation, differences
+    (trials, topics))."""
     if spread in SPARSE:
         true, draw = SPARSE[spread]
         return true, true / float(draw(rng, (1, 1_000_000)).std()), draw(rng, (trials, topics))
@@ -272,7 +276,8 @@ topics that determine it."""
 
 
 class MeanCoverage(NamedTuple):
-    """Coverage of Student's t over topics in all trials, and of the interval shown."""
+    """Coverage of intervals of a mean over topics: Student's t in all trials, and the interval
+    shown."""
 
     everywhere: CoverageShares
     shown: CoverageShares

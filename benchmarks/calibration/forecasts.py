@@ -36,8 +36,8 @@ DAILY_FADE = 0.95
 
 
 class ForecastCoverage(NamedTuple):
-    """Coverage of forecasts. covered, later: shares of the campaigns with a forecast that end
-    within its interval, and after it. width: median, in days."""
+    """Coverage of forecasts. covered: share of the campaigns with a forecast that end within its
+    interval. later: share that end after it. width: median width in days."""
 
     covered: float
     later: float
@@ -49,8 +49,8 @@ class ForecastCoverage(NamedTuple):
 def draw_even_campaign(
     kind: str, *, per_day: float, days: int, begin: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return the times of judgements, Poisson by hour, either round the clock or from 9:00 to
-    17:00. begin: a midnight."""
+    """Draw the times of judgements from a Poisson process by hour, either round the clock or from
+    9:00 to 17:00. begin: a midnight."""
     start = begin + np.arange(days * 24) * HOUR_SECONDS
     hour, weekday = (start // HOUR_SECONDS) % 24, ((start // DAY_SECONDS) + 3) % 7
     pace = (
@@ -70,8 +70,8 @@ def draw_even_campaign(
 def draw_session_campaign(
     kind: str, *, per_day: float, days: int, begin: float, seen: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return the times of judgements in sessions between 9:00 and 17:00. seen: working days before
-    the forecast."""
+    """Draw the times of judgements made in sessions between 9:00 and 17:00. seen: working days
+    before the forecast."""
     weekday = (begin // DAY_SECONDS + np.arange(days) + 3) % 7
     working = np.flatnonzero(weekday < 5)
     pace = np.where(weekday < 5, per_day, per_day / 3 if kind == "weekends at a third" else 0.0)
@@ -100,7 +100,7 @@ def draw_session_campaign(
 def _count_working_days(
     day: NDArray[np.float64], weekday: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the working days from the first day to each day. Both arrays increase by one per day.
+    """Count the working days from the first day to each day. Both arrays increase by one per day.
     weekday: 0 for Monday."""
     first = weekday[0]
     whole, rest = np.divmod(day + first, 7)
@@ -110,9 +110,11 @@ def _count_working_days(
 def measure_forecast_coverage(
     kind: str, *, per_day: float, days: int, history: int, campaigns: int, rng: np.random.Generator
 ) -> ForecastCoverage:
-    """Measure the coverage for campaigns that begin on any day of the week, with forecasts during
-    working hours after `history` working days. At that time, `days` times the pace of a working day
-    are missing."""
+    """Measure the coverage of forecasts for campaigns that begin on any day of the week.
+
+    Forecasts are made during working hours after `history` working days, when the judgements of
+    `days` working days at the usual pace are missing.
+    """
     hits, later, width = [], [], []
     for _ in range(campaigns):
         begin = MONDAY_SECONDS + int(rng.integers(0, 7)) * DAY_SECONDS

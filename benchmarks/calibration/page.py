@@ -1,4 +1,4 @@
-"""Text of docs/evidence/calibration.md around its tables."""
+"""The text of docs/evidence/calibration.md around its tables."""
 
 from __future__ import annotations
 

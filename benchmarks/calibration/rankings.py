@@ -1,5 +1,5 @@
-"""Coverage of the intervals of tau-b between two rankings and of a system's rank, for the ranking
-by the systems' true means."""
+"""Coverage of the intervals of tau-b between two rankings and of a system's rank. The true ranking
+is by the systems' true means."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ SPREADS = (0.15, 0.4, 1.0, 3.0)
 
 
 class TauCoverage(NamedTuple):
-    """Coverage of the interval shown, of the percentile interval, of BCa, and of the jackknife on
-    Fisher's z."""
+    """Coverage of four intervals of tau-b: the one shown, the percentile interval, BCa, and the
+    jackknife on Fisher's z."""
 
     now: CoverageShares
     before: CoverageShares
@@ -36,8 +36,9 @@ class TauCoverage(NamedTuple):
 def draw_scores(
     systems: int, topics: int, alike: float, apart: float, rng: np.random.Generator
 ) -> tuple[float, Floats, Floats]:
-    """Return the true tau and scores under two qrels, each (topics, systems, 1), with topic effects
-    and noise of which both share half or nearly all."""
+    """Draw scores under two qrels. Returns (true tau, scores, scores), both arrays of shape
+    (topics, systems, 1). The qrels share the topic effects, and their noise has a correlation of
+    0.3 or 0.8."""
     effect = (rng.random((systems, 2)) - 0.5) * np.sqrt(12)
     true = (
         np.stack([effect[:, 0], alike * effect[:, 0] + np.sqrt(1 - alike**2) * effect[:, 1]])
@@ -59,7 +60,8 @@ def measure_tau_coverage(
     rng: np.random.Generator,
     n_samples: int = 200,
 ) -> TauCoverage:
-    """Measure over systems with similar and with different true means."""
+    """Measure the coverage of intervals of tau-b, over systems with similar and with different true
+    means."""
     truth, now, others = [], [], []
     counts, without = (
         draw_topic_counts(topics, n_samples, rng),
@@ -90,7 +92,8 @@ def measure_tau_coverage(
 
 
 def _jackknife_interval(value: Floats, left_out: Floats) -> Floats:
-    """Return (k, 2), intervals on Fisher's z with Student's t. value: (k). left_out: (n, k)."""
+    """Return jackknife intervals on Fisher's z with Student's t, shape (k, 2). value: (k).
+    left_out: (n, k), the values without each unit."""
     n = len(left_out)
     z = np.arctanh(np.clip(left_out, -MAX_COEFFICIENT, MAX_COEFFICIENT))
     reach = stats.t.ppf(0.975, n - 1) * np.sqrt(
@@ -101,8 +104,8 @@ def _jackknife_interval(value: Floats, left_out: Floats) -> Floats:
 
 
 class RankCoverage(NamedTuple):
-    """Shares of systems whose true rank lies in the interval, for all systems and for the best one.
-    width: mean number of ranks in it.
+    """Coverage of intervals of ranks: shares of systems whose true rank lies in the interval, for
+    all systems and for the best one. width: mean number of ranks in it.
 
     before: the 2.5 and 97.5 percentiles of the rank over samples of topics, rounded outwards to
     whole ranks.
@@ -119,10 +122,13 @@ class RankCoverage(NamedTuple):
 def draw_ranked_scores(
     systems: int, topics: int, apart: float | None, rng: np.random.Generator
 ) -> Floats:
-    """Return (systems, topics), scores of systems, best first. Their true means are evenly spaced,
-    with a standard deviation of `apart` standard deviations of a score. None means means from 0.111
-    down in steps of 0.001, where every second system has nearly the same score on each topic and
-    the others have 1 on few topics and 0 elsewhere."""
+    """Draw scores of systems, best first, shape (systems, topics).
+
+    apart: standard deviation of the systems' true means, which are drawn uniformly, in standard
+    deviations of the noise. None means true means from 0.111 down in steps of 0.001, where every
+    second system has nearly the same score on each topic and the others have 1 on few topics and 0
+    elsewhere.
+    """
     if apart is None:
         means = (0.111 - 0.001 * np.arange(systems))[:, None]
         steady = means + 0.02 * rng.standard_normal((systems, topics))

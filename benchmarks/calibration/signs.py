@@ -1,5 +1,5 @@
-"""How often honest annotators, and one who answers at random, are flagged as agreeing no better
-than chance."""
+"""How often honest annotators, and an annotator who answers at random, are flagged as agreeing no
+better than chance."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ RANDOM_SHARE = 0.28
 
 
 class SignRates(NamedTuple):
-    """kappa: mean of the annotators with the label of the others. false_alarm: share of campaigns
-    with a flag for an honest annotator. at_random: with one for the random annotator, NaN if there
-    is none."""
+    """Rates of flagged annotators. kappa: mean over annotators, each with the label of the others.
+    false_alarm: share of campaigns in which an honest annotator is flagged. at_random: share in
+    which the random annotator is flagged, NaN if there is none."""
 
     kappa: float
     false_alarm: float
@@ -95,7 +95,7 @@ def measure_sign_rates(
     differing: bool = False,
     random_too: bool = False,
 ) -> SignRates:
-    """Simulate campaigns and count those with a flag."""
+    """Simulate campaigns and measure how often annotators are flagged."""
     kappas, alarms, found = [], 0, 0
     for _ in range(campaigns):
         table = simulate_campaign(

@@ -1,5 +1,4 @@
-"""The grid of docs/evidence/calibration.md: its tables, their rows, and the function that simulates
-a row."""
+"""The tables of docs/evidence/calibration.md: their rows, and the functions that simulate them."""
 
 from __future__ import annotations
 
@@ -15,14 +14,14 @@ from benchmarks.calibration.coverage import CoverageShares
 
 
 class GridRow(NamedTuple):
-    """A row of a table. shown: its first cells. given: arguments for `simulate`."""
+    """A row of a calibration table. shown: its first cells. given: arguments for `simulate`."""
 
     shown: list[str]
     given: tuple[Any, ...]
 
 
 class GridTable(NamedTuple):
-    """A table. simulate: (*given, trials, rng) -> the other cells."""
+    """A calibration table. simulate: (*given, trials, rng) -> the remaining cells of a row."""
 
     name: str
     header: list[str]

@@ -1,5 +1,5 @@
-"""Coverage of the interval for the sample-size gain from an LLM judge's labels, for infinitely many
-topics."""
+"""Coverage of the interval of the sample-size gain from an LLM judge's labels. The true gain is
+that for infinitely many topics."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ N_SAMPLES = 400
 
 
 class LlmSetting(NamedTuple):
-    """Settings of a simulation. share: of pairs that are relevant. latent: correlation of the
-    relevance that people and the LLM judge see, on a normal scale. topic: share of a pair's
-    relevance, and of the LLM judge's error, that is common to the topic."""
+    """Settings of a simulated LLM judge. share: share of pairs that are relevant. latent:
+    correlation of the relevance that people and the LLM judge see, on a normal scale. topic: share
+    of a pair's relevance, and of the LLM judge's error, that is common to the topic."""
 
     share: float
     latent: float
     topic: float
 
     def joint(self, topics: int, pairs: int, rng: np.random.Generator) -> Floats:
-        """Return (topics, 2, 2), numbers of pairs by human label and LLM label."""
+        """Draw the numbers of pairs by human label and LLM label, shape (topics, 2, 2)."""
         border = stats.norm.ppf(1 - self.share)
         relevance, error = (
             math.sqrt(self.topic) * rng.standard_normal((topics, 1))
@@ -49,8 +49,8 @@ class GainCoverage(NamedTuple):
 def measure_gain_coverage(
     topics: int, pairs: int, llm: LlmSetting, *, trials: int, rng: np.random.Generator
 ) -> tuple[float, GainCoverage]:
-    """Return (gain over infinitely many topics, coverage of the interval shown and of the
-    percentile interval over topics)."""
+    """Measure the coverage of intervals of the gain. Returns (gain over infinitely many topics,
+    coverage of the interval shown and of the percentile interval over topics)."""
     true = float(_sample_size_gain(llm.joint(40_000, 20, rng).sum(axis=0)))
     now, before = [], []
     for _ in range(trials):
@@ -65,7 +65,7 @@ def measure_gain_coverage(
 
 
 def _sample_size_gain(joint: Floats) -> Floats:
-    """Return the gain 1 / (1 - ρ²), or 1 if one of the two labels does not vary."""
+    """Return the sample-size gain 1 / (1 - ρ²), or 1 if one of the two labels does not vary."""
     people, called = joint.sum(axis=-1)[..., 1], joint.sum(axis=-2)[..., 1]
     n = joint.sum(axis=(-2, -1))
     spread = people * (n - people) * called * (n - called)
