@@ -97,6 +97,7 @@ def _score_changed_topics(
             run.tag,
             copy,
             run.rank[hits],
+            run.ascending_rank[hits],
             run.row[hits] + shift[copy],
             run.retrieved[topic],
             run.has_topic[topic],

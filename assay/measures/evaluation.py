@@ -159,8 +159,10 @@ def measure_topics(
     subset.
     """
     rankings = {
-        condensed: JudgedRanking(packed, base, condensed=condensed)
-        for condensed in {m.condensed for m in measures}
+        (condensed, ascending): JudgedRanking(
+            packed.order_ties_ascending() if ascending else packed, base, condensed=condensed
+        )
+        for condensed, ascending in {(m.condensed, m.ascending_ties) for m in measures}
     }
     values = np.empty((base.n_topics, len(measures)))
     for column, measure in enumerate(measures):
@@ -171,7 +173,7 @@ def measure_topics(
             if value is not None
         }
         values[:, column] = _get_formula(measure.family)(
-            rankings[measure.condensed], base, lowest, measure.cutoff, **own
+            rankings[measure.condensed, measure.ascending_ties], base, lowest, measure.cutoff, **own
         )
     return values
 

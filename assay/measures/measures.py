@@ -137,7 +137,8 @@ class Measure:
     min_relevant: minimum relevant grade, or None for that of the evaluation. persistence: of
     rank-biased precision, the probability of continuing to the next rank, or None for other
     measures. highest: of expected reciprocal rank, the highest grade of the scale, or None for the
-    highest grade of the qrels and for other measures.
+    highest grade of the qrels and for other measures. ascending_ties: of compatibility, documents
+    with equal scores are ordered by ascending ID, not in trec_eval's order.
     """
 
     family: str
@@ -146,11 +147,13 @@ class Measure:
     min_relevant: int | None = None
     persistence: float | None = None
     highest: int | None = None
+    ascending_ties: bool = False
 
     def __str__(self) -> str:
         options = [f"{Decimal(repr(self.persistence)):f}"] if self.persistence is not None else []
         options += [f"rel={self.min_relevant}"] if self.min_relevant is not None else []
         options += [f"max_rel={self.highest}"] if self.highest is not None else []
+        options += ["ties=ascending"] if self.ascending_ties else []
         between = f"({','.join(options)})" if options else ""
         return (
             self.family
@@ -329,14 +332,16 @@ def _apply_option(measure: Measure, option: str, name: str) -> Measure:
     if key in ("", "p") and family in DEFAULT_PERSISTENCE and re.fullmatch(r"0?\.\d+", value):
         if 0 < float(value) < 1:
             return replace(measure, persistence=float(value))
+    elif key == "ties" and value == "ascending" and family == "Compat":
+        return replace(measure, ascending_ties=True)
     elif key == "max_rel" and is_grade and family == "ERR":
         return replace(measure, highest=int(value))
     elif key == "dcg" and value in DISCOUNTED_GAINS and family == "nDCG":
         return replace(measure, family=DISCOUNTED_GAINS[value])
     raise UnknownMeasure(
         f"unknown parameter {option!r} in {name!r}; choose from rel=N (N at least 1, for "
-        "binary measures), judged_only=True, the persistence of RBP and Compat (0 < p < 1), max_rel=N "
-        "of ERR (the highest grade of the scale) and dcg='exp-log2' of nDCG"
+        "binary measures), judged_only=True, the persistence of RBP and Compat (0 < p < 1), ties=ascending of "
+        "Compat, max_rel=N of ERR (the highest grade of the scale) and dcg='exp-log2' of nDCG"
     )
 
 

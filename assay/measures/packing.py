@@ -8,13 +8,14 @@ relabelling and any subset of the judgements.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.column_types import QrelsColumns, RunColumns
+from assay.precision import rescore_by_order
 
 WORD_BYTES = 8
 """Number of bytes of an ID that are processed at once, as one uint64."""
@@ -31,18 +32,26 @@ class PackedRun:
 
     topic: int64 (n_hits), index into the topics, ascending. rank: int64 (n_hits), from 1 in
     trec_eval's order over *all* documents of the run for the topic, ascending within the topic.
-    row: int64 (n_hits), the qrels row, so that `grades[row]` is the document's grade. retrieved:
-    int64 (n_topics), the number of documents of the run. has_topic: bool (n_topics), whether the
-    run has the topic. n_ignored: topics of the run that are not in the qrels.
+    ascending_rank: int64 (n_hits), the rank if equal scores are ordered by ascending ID. row: int64
+    (n_hits), the qrels row, so that `grades[row]` is the document's grade. retrieved: int64
+    (n_topics), the number of documents of the run. has_topic: bool (n_topics), whether the run has
+    the topic. n_ignored: topics of the run that are not in the qrels.
     """
 
     tag: str
     topic: NDArray[np.int64]
     rank: NDArray[np.int64]
+    ascending_rank: NDArray[np.int64]
     row: NDArray[np.int64]
     retrieved: NDArray[np.int64]
     has_topic: NDArray[np.bool_]
     n_ignored: int
+
+    def order_ties_ascending(self) -> PackedRun:
+        """Return the run with equal scores ordered by ascending ID."""
+        order = np.lexsort((self.ascending_rank, self.topic))
+        rank = self.ascending_rank[order]
+        return replace(self, rank=rank, ascending_rank=rank, row=self.row[order])
 
 
 class TopicDocumentPairs(NamedTuple):
@@ -154,16 +163,38 @@ def pack_run(run: RunColumns, index: PairIndex) -> PackedRun:
 
     row_codes, documents = np.repeat(codes, lengths), run.documents
     rank = np.arange(1, len(run) + 1) - np.repeat(run.offsets[:-1], lengths)
+    ascending_rank = _reverse_ties(run, rank)
     if not known.all():
         keep = row_codes != ABSENT
         row_codes, documents, rank = row_codes[keep], documents[keep], rank[keep]
+        ascending_rank = ascending_rank[keep]
     row = index.rows(row_codes, documents)
     hits = np.flatnonzero(row != ABSENT)
     if (np.diff(codes[known]) < 0).any():  # the run's topics are in a different order
         hits = hits[np.argsort(row_codes[hits], kind="stable")]
     return PackedRun(
-        run.tag, row_codes[hits], rank[hits], row[hits], retrieved, has_topic, int((~known).sum())
+        run.tag,
+        row_codes[hits],
+        rank[hits],
+        ascending_rank[hits],
+        row[hits],
+        retrieved,
+        has_topic,
+        int((~known).sum()),
     )
+
+
+def _reverse_ties(run: RunColumns, rank: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the ranks of all rows if rows of equal score are in reverse order. Rows that were
+    ordered by the rank column have no ties."""
+    if not (run.scores[1:] == run.scores[:-1]).any():
+        return rank
+    scores = rescore_by_order(run).scores
+    is_first = np.concatenate(([True], scores[1:] != scores[:-1]))
+    is_first[run.offsets[:-1][np.diff(run.offsets) > 0]] = True
+    first = np.flatnonzero(is_first)
+    sizes = np.diff(np.append(first, len(rank)))
+    return np.repeat(2 * rank[first] + sizes - 1, sizes) - rank
 
 
 def _to_words(documents: NDArray[np.bytes_]) -> NDArray[np.uint64]:
