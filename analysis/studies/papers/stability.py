@@ -262,7 +262,7 @@ def make_all_elements(bench: StudyContext) -> Section:
             ),
         )
     ]
-    if len(results) >= 3:
+    if max(len(results), len(next(iter(results.values()))["minimum_overlap"])) >= 3:
         figures.append(joint_radar(results))
     return Section(
         [table],
@@ -307,27 +307,24 @@ def format_percent(value: float) -> str:
 
 
 def joint_radar(results: dict[str, Result]) -> Figure:
+    """Draw Figure 2 of the paper: one line per element over the measures, or with fewer than three
+    measures, one line per measure over the elements."""
     caption = "Least overlap for equal rankings"
     measures = list(next(iter(results.values()))["minimum_overlap"])
+    elements = [name_element(element) for element in results]
 
     def least(result: Result, measure: str) -> float:
         value: Any = result["minimum_overlap"][measure]
         return 1.0 if value is None else float(value)
 
-    series = [
-        (measure, [least(result, measure) for result in results.values()]) for measure in measures
-    ]
-    return Figure(
-        "least-overlap",
-        caption,
-        radar_chart(
-            [name_element(element) for element in results],
-            series,
-            caption=caption,
-            high=1.0,
-            form=format_percent,
-        ),
-    )
+    of_element = [[least(result, measure) for measure in measures] for result in results.values()]
+    if len(measures) >= 3:
+        axes, series = measures, list(zip(elements, of_element, strict=True))
+    else:
+        of_measure = [list(values) for values in zip(*of_element, strict=True)]
+        axes, series = elements, list(zip(measures, of_measure, strict=True))
+    drawn = radar_chart(axes, series, caption=caption, high=1.0, form=format_percent)
+    return Figure("least-overlap", caption, drawn)
 
 
 STUDY = Study(

@@ -12,6 +12,8 @@ import pytest
 import pytrec_eval
 from scipy.stats import kendalltau, linregress
 
+from analysis.studies.papers.stability import joint_radar
+from assay.results import Result
 from tests.analysis.commands.judged_file import run
 from tests.analysis.studies.made import about, drawn, refusal, study_of, table
 from tests.pictures import real_pictures
@@ -208,7 +210,9 @@ def test_deltas_are_those_of_pytrec_eval_and_scipy_on_the_topics_drawn(tmp_path:
                 )
 
 
-def test_the_panels_are_one_figure_and_the_radar_is_over_the_elements(out: Path) -> None:
+def test_the_panels_are_one_figure_and_the_radar_of_two_measures_is_over_the_elements(
+    out: Path,
+) -> None:
     svg = (out / "figures" / "elements.svg").read_text(encoding="utf-8")
     for words in (
         "(a) documents",
@@ -223,6 +227,15 @@ def test_the_panels_are_one_figure_and_the_radar_is_over_the_elements(out: Path)
     assert ">relevant assessments<" in radar
     page = (out / "report.html").read_text(encoding="utf-8")
     assert page.count("<svg") > 10
+
+
+def test_the_radar_has_the_measures_as_axes_once_there_are_three() -> None:
+    """As in Figure 2 of the paper, where the topics are one line at 100% for all measures."""
+    topics = {"minimum_overlap": {"AP": None, "Rprec": None, "Bpref": None}}
+    documents = {"minimum_overlap": {"AP": 0.05, "Rprec": 0.4, "Bpref": 0.65}}
+    radar = joint_radar({"documents": Result(documents), "topics": Result(topics)}).picture
+    assert radar.header == ["", "AP", "Rprec", "Bpref"]
+    assert radar.rows == [["documents", 0.05, 0.4, 0.65], ["topics", 1.0, 1.0, 1.0]]
 
 
 def test_it_is_the_same_as_the_command_for_each_element(out: Path, tmp_path: Path) -> None:
