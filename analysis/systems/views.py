@@ -374,7 +374,7 @@ def files(request: HttpRequest, pk: int) -> StreamingHttpResponse | HttpResponse
     """Download the input files of the report's command: runs, qrels and tables."""
     report = get_visible_report(request, pk)
     if not report.input_digest:
-        raise Http404("The input has not been collected yet.")
+        raise Http404("The input files are not available yet. Try again when the job has finished.")
     try:
         reports.check_inputs(report)
     except Refused as error:

@@ -107,7 +107,7 @@ class Command(DatabaseCommand):
                 out.flush()
                 digest = compute_digest(out)
         except IncompleteRelease as error:
-            raise BadInput(f"{error} Write the release anyway with --force.") from None
+            raise BadInput(f"{error} To write the release anyway, use `--force`.") from None
         except CampaignError as error:
             raise BadInput(str(error)) from None
         record_event(

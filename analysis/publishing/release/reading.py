@@ -142,7 +142,8 @@ class ReleaseFile:
                 pattern.fullmatch(info.filename) for pattern in FOLDER_PATTERNS
             ):
                 raise self.wrong(
-                    f"a part called {info.filename[:100]!r}", "only parts of a release"
+                    f"an unknown file {info.filename[:100]!r}",
+                    "only files that belong to a release",
                 )
             if info.flag_bits & 1:
                 raise self.wrong(f"{info.filename} is encrypted", "a release without password")

@@ -363,7 +363,7 @@ def make_survey(bench: StudyContext) -> Section:
         for text, n in sorted(answers.items(), key=lambda item: (-item[1], item[0])):
             rows.append([asked, text, n, n / answers.total(), TRIPJUDGE_SURVEY.get(text)])
     if not rows:
-        raise PartLeftOut("`survey` has no answer")
+        raise PartLeftOut("`survey` contains no answers")
     header = ["question", "answer", "n", "share"]
     if compares_with_paper(bench):
         header.append("TripJudge")

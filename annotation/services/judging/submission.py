@@ -489,7 +489,9 @@ def _check_answer(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[i
     """Validate the answer for the campaign and return its spans, merged. Raises Refused."""
     if answer.grade is None:
         if answer.cannot_reason not in CANNOT_JUDGE_REASONS:
-            raise AnswerRefused("reason_missing", _("Enter why it can't be judged."))
+            raise AnswerRefused(
+                "reason_missing", _("Choose a reason why you can't judge this document.")
+            )
     elif answer.cannot_reason:
         raise AnswerRefused(
             "grade_and_reason",

@@ -561,7 +561,7 @@ def test_a_missing_part_is_named(release, part):
     ],
 )
 def test_a_part_with_a_path_or_name_of_its_own_is_refused(release, name):
-    assert "only parts of a release" in error_of(changed(release, name, lambda _: b"x"))
+    assert "only files that belong to a release" in error_of(changed(release, name, lambda _: b"x"))
 
 
 def test_a_part_that_was_changed_on_the_way_is_found_by_its_checksum(release):

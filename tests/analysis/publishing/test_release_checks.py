@@ -153,7 +153,7 @@ def test_the_api_lists_what_readers_miss_required_items_first(campaign):
 def test_the_commands_refuse_and_list_an_incomplete_release(campaign, tmp_path, capsys):
     path = tmp_path / "release.zip"
     options = ("--campaign", campaign.slug, "--output", str(path))
-    assert "Write the release anyway with --force." in refused("export_campaign", *options)[2]
+    assert "To write the release anyway, use `--force`." in refused("export_campaign", *options)[2]
     assert not path.exists()
     run("export_campaign", "--force", *options)
     for source in ([str(path)], ["--campaign", campaign.slug]):
