@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import math
@@ -16,6 +17,7 @@ from assay.column_types import B_WINS
 from assay.comparison.preferences import compare_presentations, count_outcomes
 from assay.formats.battles import read_battles
 from assay.formats.errors import FormatError
+from assay.formats.qrels import read_qrels
 from tests.analysis.commands.called import answer
 
 HEADER = "topic\tsystem_a\tsystem_b\twinner\tshown_left\tannotator\ttokens_a\ttokens_b\n"
@@ -135,3 +137,36 @@ def test_command_and_function_give_the_same(tmp_path: Path) -> None:
         *("systems", "differences", "effects", "wins")
     ]
     assert len(of_path.charts()) == 1
+
+
+@pytest.mark.data
+def test_published_preferences_give_the_published_qrels(data_folder: Path) -> None:
+    """The qrels of Clarke et al. grade the five best documents of a topic 50 to 10. Where each two
+    documents were compared once, this is their rank by number of wins, and equal numbers share the
+    higher grade. These are 69 of 171 topics, as counted by an awk script. The others had several
+    rounds, which the file does not distinguish."""
+    folder = data_folder / "cast19-preferences"
+    qrels = read_qrels(folder / "combined.qrels.gz")
+    published: dict[str, dict[str, int]] = {}
+    for number, topic in enumerate(qrels.topics):
+        rows = qrels.rows(number)
+        graded = zip(qrels.documents[rows].tolist(), qrels.grades[rows].tolist(), strict=True)
+        published[topic] = {docno.decode(): grade for docno, grade in graded if grade >= 10}
+    whole = read_battles(folder / "crowd.pref.gz")
+    assert (len(whole), len(whole.topics)) == (14573, 171)
+    lines: dict[str, list[bytes]] = {}
+    for line in gzip.decompress((folder / "crowd.pref.gz").read_bytes()).splitlines(keepends=True):
+        lines.setdefault(line.split()[0].decode(), []).append(line)
+    n_repeated = 0
+    for topic, own in lines.items():
+        battles = read_battles(io.BytesIO(b"".join(own)), name=topic)
+        wins = count_outcomes(battles).wins
+        n = len(battles.systems)
+        if not (wins + wins.T == 1 - np.eye(n)).all():
+            continue
+        total = wins.sum(axis=1)
+        better = (total > total[:, None]).sum(axis=1)
+        grades = {battles.systems[i]: 50 - 10 * int(better[i]) for i in range(n) if better[i] < 5}
+        assert grades == published[topic]
+        n_repeated += 1
+    assert n_repeated == 69
