@@ -46,7 +46,7 @@ class RegisterForm(forms.Form):
         max_length=150,
         validators=[UnicodeUsernameValidator()],
         help_text=_(
-            "Only you and the campaign's managers see it. Published data uses a pseudonym."
+            "Only you and the campaign's managers see this name. Published data uses a pseudonym."
         ),
         widget=forms.TextInput(
             attrs={"autocomplete": "username", "autocapitalize": "none", "spellcheck": "false"}

@@ -130,7 +130,7 @@ class RulesForm(forms.ModelForm):
             "spans_from": _("Passage required from grade"),
             "rotate_text": _("Rotate document text"),
             "show_near_duplicates": _("Point out near-duplicates"),
-            "gold_every": _("Pairs per control pair"),
+            "gold_every": _("Control pair frequency (one in …)"),
             "min_common": _("Annotation overlap (pairs)"),
             "min_partners": _("Annotation overlap (other annotators)"),
             "thanks_text": _("Thank-you message"),
@@ -139,7 +139,7 @@ class RulesForm(forms.ModelForm):
         }
         help_texts = {
             "judgements_per_pair": _(
-                "Number of different annotators who grade each pair. TripJudge used 3."
+                "Number of different annotators who grade each pair. The TripJudge study used 3."
             ),
             "daily_limit": _("Leave empty for no limit."),
             "target_per_annotator": _("Enter 0 for no target."),
@@ -148,7 +148,7 @@ class RulesForm(forms.ModelForm):
             ),
             "min_relevant": _("This grade and all higher grades count as relevant."),
             "min_active_seconds": _(
-                "Faster judgements are stored but not counted. TripJudge used 1."
+                "Faster judgements are stored but not counted. The TripJudge study used 1 second."
             ),
             "pause_after_fast": _(
                 "After this many too-fast judgements, annotators are paused and see the reason "
@@ -170,17 +170,20 @@ class RulesForm(forms.ModelForm):
                 "same rank window, if there is one."
             ),
             "band": _(
-                "Number of neighbouring ranks that are judged together, topic by topic. "
-                "Enter 1 to judge strictly by rank, as TripJudge did."
+                "Number of neighbouring ranks that are judged together, topic by topic. Enter "
+                "1 to judge strictly by rank, as in the TripJudge study."
             ),
-            "expected_seconds": _("Used to estimate costs. TripJudge measured 48."),
+            "expected_seconds": _(
+                "Used to estimate costs. In the TripJudge study, a judgement took 48 seconds."
+            ),
             "truncate_words": _(
                 "Leave empty to show the full text. Annotators can expand shortened documents."
             ),
             "spans_from": _("The lowest grade that requires a marked passage."),
             "rotate_text": _(
-                "Each annotator starts reading at a different sentence, as in FiRA. "
-                "Positions are mapped back to the original text. Short texts become hard to follow."
+                "Each annotator starts reading at a different sentence, as in the FiRA study. "
+                "Marked passages still refer to the original text. Short texts become hard to "
+                "follow."
             ),
             "show_near_duplicates": _(
                 "If annotators have already graded a very similar document for the topic, they can "
@@ -191,10 +194,12 @@ class RulesForm(forms.ModelForm):
                 "On average, one of this many pairs is a gold question or calibration pair."
             ),
             "min_common": _(
-                "Minimum number of pairs that each annotator shares with each of "
-                "the others. Enter 0 to plan no overlap."
+                "Minimum number of pairs that two annotators share to count as overlapping. "
+                "Enter 0 to plan no overlap."
             ),
-            "min_partners": _("Minimum number of other annotators that share these pairs."),
+            "min_partners": _(
+                "Each annotator shares that many pairs with at least this number of others."
+            ),
             "completion_code": _("Shown to annotators when they reach their target."),
             "qualification_pass": _(
                 "For example, 0.7 requires seven of ten correct answers. "

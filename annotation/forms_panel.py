@@ -38,7 +38,7 @@ class PanelForm(forms.ModelForm):
         help_text=_("Guests finish after this number of judgements."),
     )
     return_address = forms.CharField(
-        label=_("Return address"),
+        label=_("Return URL"),
         required=False,
         max_length=300,
         validators=[URLValidator(schemes=["http", "https"])],
@@ -89,7 +89,7 @@ class PanelForm(forms.ModelForm):
         self.fields["secret"].help_text = (
             _("A secret is saved. Leave empty to keep it.")
             if self.instance.secret
-            else _("Without a secret, events of the panel are refused.")
+            else _("Without a secret, events from the panel are rejected.")
         )
         for name in ("reward", "min_hourly_pay"):
             money: Any = self.fields[name]

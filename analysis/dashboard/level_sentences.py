@@ -37,25 +37,25 @@ def describe_levels_by_deadline(word: str, number: int) -> str:
     level, 0 if none will be."""
     complete, incomplete = {
         "rank": (
-            _("Complete to rank %(n)s by the deadline."),
+            _("Ranks up to %(n)s will be complete by the deadline."),
             _("The first rank will not be complete by the deadline."),
         ),
         "batch": (
-            _("Complete to batch %(n)s by the deadline."),
+            _("Batches up to %(n)s will be complete by the deadline."),
             _("The first batch will not be complete by the deadline."),
         ),
         "stage": (
-            _("Complete to stage %(n)s by the deadline."),
+            _("Stages up to %(n)s will be complete by the deadline."),
             _("The first stage will not be complete by the deadline."),
         ),
         "priority": (
-            _("Complete to priority %(n)s by the deadline."),
+            _("Priorities up to %(n)s will be complete by the deadline."),
             _("The first priority will not be complete by the deadline."),
         ),
     }.get(
         word,
         (
-            _("Complete to level %(n)s by the deadline."),
+            _("Levels up to %(n)s will be complete by the deadline."),
             _("The first level will not be complete by the deadline."),
         ),
     )
@@ -101,25 +101,34 @@ def describe_level_order(word: str, percent_out_of_order: int) -> str:
     in_order, out_of_order = {
         "rank": (
             _("Pairs at better ranks are always judged first."),
-            _("%(n)s%% of the judgements are made before one at a better rank."),
+            _("In %(n)s%% of judgements, a pair is judged before another pair at a better rank."),
         ),
         "batch": (
             _("Pairs of earlier batches are always judged first."),
-            _("%(n)s%% of the judgements are made before one in an earlier batch."),
+            _(
+                "In %(n)s%% of judgements, a pair is judged before another pair in an earlier "
+                "batch."
+            ),
         ),
         "stage": (
             _("Pairs of earlier stages are always judged first."),
-            _("%(n)s%% of the judgements are made before one in an earlier stage."),
+            _(
+                "In %(n)s%% of judgements, a pair is judged before another pair in an earlier "
+                "stage."
+            ),
         ),
         "priority": (
             _("Pairs with a higher priority are always judged first."),
-            _("%(n)s%% of the judgements are made before one with a higher priority."),
+            _(
+                "In %(n)s%% of judgements, a pair is judged before another pair with a higher "
+                "priority."
+            ),
         ),
     }.get(
         word,
         (
             _("Pairs at better levels are always judged first."),
-            _("%(n)s%% of the judgements are made before one at a better level."),
+            _("In %(n)s%% of judgements, a pair is judged before another pair at a better level."),
         ),
     )
     return out_of_order % {"n": percent_out_of_order} if percent_out_of_order else in_order

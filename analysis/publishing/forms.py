@@ -264,9 +264,9 @@ class ReleaseForm(forms.Form):
         required=False,
         label=_("Import while annotators are judging"),
         help_text=_(
-            "On SQLite, new judgements wait until the import is done: a few seconds per "
-            "thousand judgements. If not selected, large files are refused while annotators "
-            "are active."
+            "If Assay uses an SQLite database, annotators' judgements are saved only after "
+            "the import. This takes a few seconds per thousand imported judgements. If this "
+            "is not selected, large files are refused while annotators are active."
         ),
     )
 

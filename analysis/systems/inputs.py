@@ -195,7 +195,12 @@ def _qrels_file(
         path = campaign_qrels_path(campaign, reference, taken)
         return InputFile(path, "qrels", name_from_path(path), reference)
     if campaign is not None and source == "recipe":
-        raise Refused(_("The campaign no longer has the recipe of the selected labels."))
+        raise Refused(
+            _(
+                "The recipe for the selected labels no longer exists in this campaign. Select "
+                "other labels."
+            )
+        )
     raise Refused(_("There are no qrels named %(reference)s.") % {"reference": repr(reference)})
 
 

@@ -142,15 +142,15 @@ def _single_key_warning(kind: str, golds: Sequence[int], campaign: Campaign) -> 
     if kind == Pair.Kind.GOLD:
         return (
             _(
-                "“%(grade)s” is correct for all %(n)s gold questions, so pressing a single "
-                "key would pass. Add questions with other grades."
+                "“%(grade)s” is the correct grade for all %(n)s gold questions, so annotators "
+                "who always choose it would pass. Add questions with other grades."
             )
             % figures
         )
     return (
         _(
-            "“%(grade)s” is correct for %(right)s of %(n)s qualification questions, so "
-            "pressing a single key would pass. Add questions with other grades."
+            "“%(grade)s” is the correct grade for %(right)s of %(n)s qualification questions, "
+            "so annotators who always choose it would pass. Add questions with other grades."
         )
         % figures
     )

@@ -34,7 +34,7 @@ from pooling.platform.requests import parse_row_id
 def account(request: SignedInRequest) -> HttpResponse:
     user, profile = request.user, accounts.get_profile(request.user)
     if Guest.objects.filter(membership__user=user).exists():
-        raise PermissionDenied(_("Participants of a panel have no account settings."))
+        raise PermissionDenied(_("Participants from a panel have no account settings."))
     action = request.POST.get("action", "")
     initial = {
         "email": user.email,

@@ -44,8 +44,9 @@ def remind(request: SignedInRequest, slug: str) -> HttpResponse:
                     messages.warning(
                         request,
                         _(
-                            "No mail server is configured. The reminders were printed to the "
-                            "worker's console instead of being sent."
+                            "The reminders were not sent because no mail server is "
+                            "configured. They were printed to the worker's console. Ask an "
+                            "administrator to set up email."
                         ),
                     )
                 else:

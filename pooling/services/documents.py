@@ -94,7 +94,8 @@ def import_documents(work: ClaimedJob) -> dict[str, Any]:
     except IntegrityError:
         file_storage.delete(name)
         raise Refused(
-            _("Another user has just imported %(upload)s.") % {"upload": upload.name}
+            _("Another user has just imported %(upload)s. Reload the page to see it.")
+            % {"upload": upload.name}
         ) from None
     except BaseException:
         file_storage.delete(name)

@@ -99,15 +99,18 @@ def request_undo_extension(pool: Pool, *, user: Any) -> Job:
     ):
         raise Refused(
             _(
-                "The extension can't be undone: a later batch of %(pool)s includes its pairs in the "
-                "audit sample."
+                "The extension can't be undone because the audit sample of a later batch of "
+                "%(pool)s was drawn from the extended pool."
             )
             % {"pool": pool.name}
         )
     stages = last.parameters["before"].get("n_stages")
     if stages is not None and len(pool.parameters["stages"]) > stages + 1:
         raise Refused(
-            _("The extension can't be undone: a later stage of %(pool)s was drawn from its pairs.")
+            _(
+                "The extension can't be undone because a later stage of %(pool)s was drawn "
+                "from the extended pool."
+            )
             % {"pool": pool.name}
         )
     if pool.source:
@@ -202,6 +205,6 @@ def _undo_extension(work: ClaimedJob, pool: Pool, extension: Job) -> dict[str, i
             Job.objects.filter(pk=extension.pk).update(parameters=marked)
     except ProtectedError:
         raise Refused(
-            _("The extension can't be undone: some of its pairs have been judged.")
+            _("The extension can't be undone because some of its pairs have been judged.")
         ) from None
     return facts

@@ -83,7 +83,10 @@ def _draw_pairs(
         labels = get_frozen_labels(collection, said["judge"], None)
         if labels.digest != said["digest"]:
             raise Refused(
-                _("%(judge)s is no longer the LLM judge chosen for this pool.")
+                _(
+                    "The labels of %(judge)s have changed since you requested this pool. "
+                    "Request the pool again."
+                )
                 % {"judge": labels.judge}
             )
         n_grades = labels.n_grades

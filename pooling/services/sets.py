@@ -488,7 +488,11 @@ def _store_set(upload: Upload, work: ClaimedJob, coming: StagedImport) -> dict[s
     except IntegrityError:
         _delete_files(written)
         raise Refused(
-            _("Another user has just imported parts of %(upload)s.") % {"upload": upload.name}
+            _(
+                "Another user has just imported some of the content of %(upload)s. Reload the "
+                "page to see what is still missing."
+            )
+            % {"upload": upload.name}
         ) from None
     except BaseException:
         _delete_files(written)

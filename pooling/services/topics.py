@@ -65,7 +65,10 @@ def import_topics(work: ClaimedJob) -> dict[str, Any]:
             final.update(report)
     except IntegrityError:
         raise Refused(
-            _("Another user has just imported topics with the same IDs as %(upload)s.")
+            _(
+                "Another user has just imported topics with the same IDs as those in "
+                "%(upload)s. Reload the page to see what is still missing."
+            )
             % {"upload": upload.name}
         ) from None
     return final

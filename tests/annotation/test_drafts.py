@@ -170,7 +170,7 @@ class TestContradictions:
             lifecycle.set_pair_kind(pair, "gold", gold_grade=3)
         assert find_contradictions(campaign) == []
         page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/").content.decode()
-        assert "correct for all 2 gold questions" in page
+        assert "correct grade for all 2 gold questions" in page
 
     def test_a_campaign_that_was_open_opens_again(self):
         campaign = make_campaign(state="closed")

@@ -299,7 +299,7 @@ def test_the_page_of_a_new_campaign_asks_what_the_grades_of_a_file_count_as(
         Campaign.objects.get().pairs.filter(kind="gold").values_list("gold_grade", flat=True)
     ) == {2}
     assert (
-        "“Highly relevant” is correct for all 2 gold questions, so pressing a single key would pass."
+        "“Highly relevant” is the correct grade for all 2 gold questions, so annotators who always choose it would pass."
         in made.content.decode()
     )
 

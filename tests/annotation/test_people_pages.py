@@ -232,7 +232,8 @@ class TestSignInLinks:
         job = Job.objects.get()
         assert (job.state, job.message, job.parameters) == (
             "failed",
-            "The mail server rejected the email. The server log has the details.",
+            "The mail server rejected the email. An administrator can find the details in the "
+            "server log.",
             {},
         )
 

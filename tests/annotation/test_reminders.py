@@ -160,7 +160,7 @@ def test_without_a_mail_server_page_and_job_say_that_nobody_gets_anything(
     ada = reachable(campaign, "ada")
     client = manager_of(campaign)
     page = f"/campaigns/{campaign.slug}/remind"
-    warning = "Emails are printed to the worker's console instead of being sent."
+    warning = "Emails are not sent because no mail server is configured"
     assert warning not in text_of(client.get(page))
     settings.EMAIL_BACKEND = messages.CONSOLE_BACKEND
     assert warning in text_of(client.get(page))
@@ -170,6 +170,7 @@ def test_without_a_mail_server_page_and_job_say_that_nobody_gets_anything(
     job = do(asked)
     assert job.report["facts"] == {"emails printed": 1}
     assert job.report["warnings"] == [
-        "No mail server is configured (ASSAY_EMAIL_HOST). The emails were printed to the worker's console instead of being sent."
+        "The emails were not sent because no mail server is configured (ASSAY_EMAIL_HOST). "
+        "They were printed to the worker's console. Ask an administrator to set up email."
     ]
     assert "To: ada@example.org" in capsys.readouterr().out

@@ -184,7 +184,7 @@ def test_cannot_judge_for_another_reason_asks_which_and_escape_leaves_the_reason
     expect(page.locator("#note-text")).to_be_focused()
     page.keyboard.type("  ")
     page.keyboard.press("Control+Enter")
-    expect(page.locator("#note-error")).to_contain_text("why it can't be judged")
+    expect(page.locator("#note-error")).to_contain_text("why the document can't be judged")
     page.get_by_role("button", name="Save note").click()
     expect(page.locator("#note-dialog")).to_be_visible()
     photograph(page, "reason-missing")

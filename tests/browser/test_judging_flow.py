@@ -259,7 +259,7 @@ def test_on_two_devices_nothing_is_refused_and_what_was_judged_on_the_other_one_
     notices = desktop.page.locator(".banner")
     expect(notices).to_have_count(1)
     expect(notices).to_contain_text(
-        "“Exercise and blood sugar, part 1”: Saved. You had already judged it on another device"
+        "“Exercise and blood sugar, part 1”: Saved. You had already judged this document on another device"
     )
     desktop.page.evaluate("window.dispatchEvent(new Event('focus'))")
     expect(desktop.title).to_contain_text("part 3")

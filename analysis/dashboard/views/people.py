@@ -194,7 +194,7 @@ def kappa_chart(shown: list[AnnotatorSummary]) -> Picture:
         x_label="kappa",
         what="annotators",
         reference=(0.0, "chance"),
-        reason=_("No annotator shares a pair with others yet."),
+        reason=_("No two annotators have judged the same pair yet."),
     )
 
 
@@ -249,7 +249,7 @@ def person(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
             caption="Confusion with the others",
             row_label="own grade",
             column_label="label by the others",
-            reason=_("No pair shared with other annotators yet."),
+            reason=_("No other annotator has judged the same pairs yet."),
         ),
         "differences": annotator_differences_page(request, campaign, live, pseudonym),
         "sent": person.membership.messages.order_by("-created_at")[:10],

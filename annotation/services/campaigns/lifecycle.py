@@ -332,8 +332,9 @@ def _check_changed_questions(campaign: Campaign, before: tuple[CampaignQuestion,
     if campaign.pairs.filter(judgements__isnull=False).exists():
         raise CampaignError(
             _(
-                "The campaign already has judgements. Only titles, prompts, names, explanations "
-                "and minimum relevant grades of its further questions can be changed."
+                "The campaign already has judgements. In further questions, you can now "
+                "change only the title, the question text, the names and explanations of "
+                "values, and the minimum relevant value."
             )
         )
 

@@ -51,8 +51,8 @@ def withdraw_pairs(pool: Pool, entries: Sequence[int]) -> None:
         judged = pairs.filter(judgements__isnull=False).distinct().count()
         if judged:
             says = ngettext(
-                "The extension can't be undone: %(n)s of its pairs has been judged.",
-                "The extension can't be undone: %(n)s of its pairs have been judged.",
+                "The extension can't be undone because %(n)s of its pairs has been judged.",
+                "The extension can't be undone because %(n)s of its pairs have been judged.",
                 judged,
             )
             raise Refused(says % {"n": f"{judged:,}"})

@@ -110,7 +110,8 @@ def resume_skipped_pair(
             raise AnswerRefused(
                 "already_judged",
                 _(
-                    "You have already judged this document. You can change it under “My judgements”."
+                    "You have already judged this document. You can change your judgement "
+                    "under “My judgements”."
                 ),
                 409,
             )

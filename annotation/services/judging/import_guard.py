@@ -59,8 +59,8 @@ def check_import(source: str | BinaryIO, *, name: str, anyway: bool, way: str) -
     if anyway or not has_one_writer() or not is_judging_active() or not is_large_file(source):
         return
     says = _(
-        "Annotators are judging, and on SQLite their judgements would have to wait while "
-        "%(name)s is imported. Import it after %(minutes)s minutes without judgements."
+        "Annotators are judging, and with an SQLite database their judgements would have to "
+        "wait while %(name)s is imported. Import it after %(minutes)s minutes without judgements."
     )
     raise Refused(f"{says % {'name': name, 'minutes': RECENT_PERIOD.seconds // 60}} {way}")
 

@@ -248,7 +248,7 @@ def _resolve_duplicate(
     outcome = _add_revision(opening, old, answer, key=key, now=now, since=since)
     return replace(
         outcome,
-        message=f"{outcome.message} {_('You had already judged it on another device. The latest version counts.')}",
+        message=f"{outcome.message} {_('You had already judged this document on another device. The latest judgement counts.')}",
     )
 
 
@@ -495,7 +495,7 @@ def _check_answer(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[i
     elif answer.cannot_reason:
         raise AnswerRefused(
             "grade_and_reason",
-            _("Give either a grade or a reason why it can't be judged, not both."),
+            _("Give either a grade or a reason why the document can't be judged, not both."),
         )
     elif answer.grade not in campaign.grades.values:
         raise AnswerRefused(
@@ -526,7 +526,8 @@ def _check_answer(answer: Answer, campaign: Campaign, pair: Pair) -> list[list[i
     if required and not spans:
         name = next(grade["name"] for grade in campaign.scale if grade["value"] == answer.grade)
         raise AnswerRefused(
-            "span_required", _("Mark the passage that makes it %(grade)s.") % {"grade": name}
+            "span_required",
+            _("Mark the passage that makes the document %(grade)s.") % {"grade": name},
         )
     return spans
 

@@ -110,7 +110,10 @@ def _send_and_forget(work: ClaimedJob, send: Callable[[], object]) -> dict[str, 
         log.exception("an email about an account could not be sent")
         mine.update(parameters={})
         raise Refused(
-            _("The mail server rejected the email. The server log has the details.")
+            _(
+                "The mail server rejected the email. An administrator can find the details in "
+                "the server log."
+            )
         ) from None
     with work.writing():
         mine.delete()

@@ -200,7 +200,9 @@ def send_reminders(work: ClaimedJob) -> dict[str, Any]:
         warnings.insert(
             0,
             _(
-                "No mail server is configured (ASSAY_EMAIL_HOST). The emails were printed to the worker's console instead of being sent."
+                "The emails were not sent because no mail server is configured "
+                "(ASSAY_EMAIL_HOST). They were printed to the worker's console. Ask an "
+                "administrator to set up email."
             ),
         )
     return {

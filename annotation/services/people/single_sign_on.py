@@ -73,13 +73,15 @@ def _create_account(identity: InstitutionIdentity) -> User:
     except ValidationError:
         raise PeopleError(
             _(
-                "Your institution sent a name or an email address that is not valid for an account. Contact an administrator of this installation."
+                "Your institution provided a name or an email address that is not valid for "
+                "an account. Contact an administrator of this installation."
             )
         ) from None
     if not name or len(name) > 150:
         raise PeopleError(
             _(
-                "Your institution sent no name, or a name that is too long. Contact an administrator of this installation."
+                "Your institution did not provide your name, or the name is too long. Contact "
+                "an administrator of this installation."
             )
         )
     taken = _(

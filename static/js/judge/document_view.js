@@ -135,7 +135,7 @@ export class DocumentView {
         "p",
         "",
         t(
-          "Showing the first {n} of {total} words. Judge by these unless the guidelines say otherwise.",
+          "Showing the first {n} of {total} words. Base your judgement on them unless the guidelines say otherwise.",
           { n: number(doc.shown_words), total: number(total) },
         ),
       ),

@@ -37,7 +37,7 @@ export class Note {
     if (this.needed && !this.field.value.trim()) {
       this.#complain(
         t(
-          "Briefly explain why it can't be judged. Esc returns to the document.",
+          "Briefly explain why the document can't be judged. Esc takes you back to it.",
         ),
       );
       this.field.focus();
@@ -55,7 +55,7 @@ export class Note {
     Object.assign(this, { before: text, needed, keep, done, left });
     this.field.value = text;
     byId("note-hint").textContent = needed
-      ? t("Enter why it can't be judged.")
+      ? t("Enter why the document can't be judged.")
       : t(
           "Saved with your judgement. Managers can read it. Esc closes the note and keeps what you typed.",
         );

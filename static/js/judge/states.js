@@ -269,7 +269,7 @@ const STATES = {
   full: (a, c) => ({
     title: t("Waiting to send your answers"),
     text: [
-      `${tn("{n} answer has not been sent yet.", "{n} answers have not been sent yet.", c.waiting)} ${t("They are saved in this browser and sent again automatically. Judging continues when they have arrived.")}`,
+      `${tn("{n} answer has not been sent yet.", "{n} answers have not been sent yet.", c.waiting)} ${t("Your answers are saved in this browser and sent again automatically. Judging continues when they have arrived.")}`,
     ],
     actions: [{ label: t("Try now"), action: "retry", primary: true }],
   }),

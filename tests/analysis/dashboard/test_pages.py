@@ -554,7 +554,7 @@ class TestGold:
         set_pair_kind(third, "everyone")
         page = client.get(address).content.decode()
         assert (
-            "“Not relevant” is correct for all 2 gold questions, so pressing a single key would pass."
+            "“Not relevant” is the correct grade for all 2 gold questions, so annotators who always choose it would pass."
             in page
         )
         assert f'value="{first.pk}" form="chosen-known"' in page

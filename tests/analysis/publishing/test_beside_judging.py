@@ -99,7 +99,7 @@ def test_the_commands_refuse_a_large_file_with_the_reason_and_do_it_when_told_to
     status, out, err = refused("import_judgements", path)
     assert (status, out, Campaign.objects.count()) == (2, "", 1)
     assert (
-        "Annotators are judging, and on SQLite their judgements would have to wait while judgements.csv is imported"
+        "Annotators are judging, and with an SQLite database their judgements would have to wait while judgements.csv is imported"
         in err
     )
     assert "after 2 minutes without judgements. To import it now, add --force" in err
@@ -133,7 +133,7 @@ def test_the_page_says_why_it_does_not_take_a_large_file_and_takes_it_with_a_tic
     page = posted(path)
     assert (page.status_code, Job.objects.count()) == (400, 0)
     assert (
-        "Annotators are judging, and on SQLite their judgements would have to wait while raw.csv is imported"
+        "Annotators are judging, and with an SQLite database their judgements would have to wait while raw.csv is imported"
         in page.content.decode()
     )
     assert f"To import it now, select “{BOX}”." in page.content.decode()
@@ -157,7 +157,7 @@ def test_a_job_that_comes_to_a_large_file_while_people_judge_says_why_it_does_no
     jobs.run_job(job.pk)
     job.refresh_from_db()
     assert (job.state, Campaign.objects.count()) == (Job.State.FAILED, 1)
-    assert job.message.startswith("Annotators are judging, and on SQLite")
+    assert job.message.startswith("Annotators are judging, and with an SQLite database")
     assert not default_storage.exists(job.parameters["stored"])
 
 

@@ -118,7 +118,7 @@ def test_a_recipe_that_is_gone_is_said_and_nothing_is_computed(campaign, recipe)
         KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign
     )
     delete_recipe(recipe, user=None)
-    with pytest.raises(Refused, match="no longer has the recipe"):
+    with pytest.raises(Refused, match="no longer exists in this campaign"):
         list_input_files(
             KINDS["label_overlap"], parameters, collection=campaign.collection, campaign=campaign
         )

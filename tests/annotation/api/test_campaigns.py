@@ -115,7 +115,7 @@ def test_binary_gold_needs_to_say_what_its_grades_count_as(client, manager):
         {"collection": of, "campaign": {"slug": "c", "gold": gold, "gold_grades": same}},
     ).json()
     assert tried["warnings"] == [
-        "“Partly answers” is correct for all 2 gold questions, so pressing a single key would pass. Add questions with other grades."
+        "“Partly answers” is the correct grade for all 2 gold questions, so annotators who always choose it would pass. Add questions with other grades."
     ]
     assert dict(campaign.pairs.values_list("entry__docno", "gold_grade")) == {"d1": 2, "d2": 0}
 

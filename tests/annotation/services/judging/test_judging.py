@@ -59,7 +59,7 @@ def test_the_same_lease_judged_on_two_devices_is_one_judgement_with_two_versions
         "counted",
         3,
     )
-    assert "The latest version counts" in outcome.message
+    assert "The latest judgement counts" in outcome.message
     pair.refresh_from_db()
     ada.refresh_from_db()
     assert (pair.counted, ada.n_judged) == (1, 1)
