@@ -82,7 +82,7 @@ class DrainingResponse:
         return iter(self.answer)
 
     def close(self) -> None:
-        """Read the rest of the request body after the response has been sent."""
+        """Close the response, then read and discard the rest of the request body."""
         if hasattr(self.answer, "close"):
             self.answer.close()
         n_left, end = READ_BYTES, time.monotonic() + READ_S
@@ -101,11 +101,11 @@ class AdmissionMiddleware:
         kind = request_kind(environ.get("PATH_INFO", ""))
         seconds = queue_wait_seconds(environ.get("HTTP_X_REQUEST_START", ""), time.time())
         if seconds > MAX_WAIT_SECONDS[kind]:
-            COUNTS.refused(kind)
+            COUNTS.record_refusal(kind)
             return _busy_response(environ, start_response)
 
         def start(status: str, headers: list[tuple[str, str]], *more: Any) -> Any:
-            COUNTS.answered(kind, int(status[:3]), seconds)
+            COUNTS.record_response(kind, int(status[:3]), seconds)
             return start_response(status, headers, *more)
 
         answer = self.application(environ, start)

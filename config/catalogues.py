@@ -188,10 +188,10 @@ def is_manager_file(place: str) -> bool:
     return place.startswith(MANAGER_PATHS) and place not in ANNOTATOR_PATHS
 
 
-def _collect_messages(wanted: Callable[[str], bool]) -> Catalog:
+def _collect_messages(is_included: Callable[[str], bool]) -> Catalog:
     catalog = Catalog()
     for place, messages in sorted(_messages_by_file().items()):
-        for message in messages if wanted(place) else []:
+        for message in messages if is_included(place) else []:
             catalog.add(message.id, locations=[(place, 0)], context=message.context)
     return catalog
 

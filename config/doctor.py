@@ -54,10 +54,10 @@ NETWORK_FILE_SYSTEMS = {
 
 
 class Finding(NamedTuple):
-    """A result of a check of the installation. wrong: whether it is a problem to fix. Otherwise it
-    is a remark."""
+    """A result of a check of the installation. is_problem: whether it is a problem to fix.
+    Otherwise it is a remark."""
 
-    wrong: bool
+    is_problem: bool
     sentence: str
 
 
@@ -69,7 +69,7 @@ def note_finding(sentence: str) -> Finding:
     return Finding(False, sentence)
 
 
-def find_problems() -> list[Finding]:
+def run_checks() -> list[Finding]:
     """Run all checks of the installation and return the findings, problems first."""
     all_findings = [finding for check in CHECKS_WITHOUT_DATABASE for finding in run_check(check)]
     if reason := health.find_problem(health.CHECKS["database"]):
@@ -83,7 +83,7 @@ def find_problems() -> list[Finding]:
         all_findings.append(problem_finding(f"The database does not match this version: {reason}."))
     else:
         all_findings += [finding for check in CHECKS_WITH_DATABASE for finding in run_check(check)]
-    return sorted(all_findings, key=lambda finding: not finding.wrong)
+    return sorted(all_findings, key=lambda finding: not finding.is_problem)
 
 
 def is_public() -> bool:
@@ -159,9 +159,9 @@ def folders() -> Iterator[Finding]:
                 f"The SQLite file is on {kind}, which does not lock files reliably. Move it to a "
                 f"local disk, or use PostgreSQL."
             )
-        if sqlite_log.log_bytes() > sqlite_log.WARN_BYTES:
+        if sqlite_log.get_log_size_bytes() > sqlite_log.WARN_BYTES:
             yield problem_finding(
-                f"The SQLite log has {sqlite_log.log_bytes() / 1e6:.0f} MB, because another process "
+                f"The SQLite log has {sqlite_log.get_log_size_bytes() / 1e6:.0f} MB, because another process "
                 f"has been reading for a long time (a shell, or a backup program). End it."
             )
     if not settings.DEBUG and not (Path(settings.STATIC_ROOT) / "staticfiles.json").exists():

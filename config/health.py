@@ -170,7 +170,7 @@ def _collect_metrics() -> list[str]:
             "assay_wal_bytes",
             "gauge",
             "size of SQLite's write-ahead log",
-            [("", sqlite_log.log_bytes())],
+            [("", sqlite_log.get_log_size_bytes())],
         ),
         _format_metric(
             "assay_requests_total",

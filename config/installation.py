@@ -46,7 +46,7 @@ def installation(request: HttpRequest) -> HttpResponse:
     """Show the findings of `assay doctor`, and statistics on people, work, storage and versions."""
     require_administrator(request)
     context = {
-        "findings": doctor.find_problems(),
+        "findings": doctor.run_checks(),
         "people": count_people(),
         "work": count_jobs(),
         "storage": measure_storage(),
@@ -109,13 +109,13 @@ def measure_storage() -> dict[str, Any]:
         "store": file_storage.called if file_storage.is_cache else "",
         "free": room.free if room else None,
         "room": room.total if room else None,
-        "database": measure_database(),
+        "database": get_database_size_bytes(),
         "documents": DocumentFile.objects.aggregate(n=Sum("n_bytes"))["n"] or 0,
         "waiting": Upload.objects.aggregate(n=Sum("n_bytes"))["n"] or 0,
     }
 
 
-def measure_database() -> int | None:
+def get_database_size_bytes() -> int | None:
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_database_size(current_database())")

@@ -37,12 +37,12 @@ class RequestCounts:
         with self.lock:
             self.numbers[at] += n
 
-    def answered(self, kind: str, status: int, waited_s: float) -> None:
+    def record_response(self, kind: str, status: int, waited_s: float) -> None:
         """Count a response. waited_s: seconds in the queue before a thread took the request."""
         self._add(kind, min(max(status // 100 - 2, 0), len(CLASSES) - 1), 1)
         self._add(kind, _MICROSECONDS, round(waited_s * 1_000_000))
 
-    def refused(self, kind: str) -> None:
+    def record_refusal(self, kind: str) -> None:
         self._add(kind, _REFUSED, 1)
 
     def _total(self, kind: str, column: int) -> int:

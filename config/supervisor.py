@@ -28,30 +28,30 @@ class SupervisedProcess:
     name: str
     command: list[str]
     environment: dict[str, str] = field(default_factory=dict)
-    talks: bool = True  # otherwise its standard error, which is not the log, is discarded
+    shows_output: bool = True  # otherwise its standard error, which is not the log, is discarded
     process: subprocess.Popen[bytes] | None = None
-    started: float = 0.0
+    started_at: float = 0.0
     early_deaths: int = 0
 
     def start(self) -> None:
         # A session of its own, so that Ctrl-C in the terminal reaches only the supervisor, which
         # then ends the children in order.
-        self.started = time.monotonic()
-        out = None if self.talks else subprocess.DEVNULL
+        self.started_at = time.monotonic()
+        out = None if self.shows_output else subprocess.DEVNULL
         self.process = subprocess.Popen(
             self.command, env={**os.environ, **self.environment}, stdout=out, start_new_session=True
         )
 
 
 class Supervisor:
-    """A supervisor of several child processes. begun: called after each start of a child."""
+    """A supervisor of several child processes. on_start: called after each start of a child."""
 
     def __init__(
         self,
         children: list[SupervisedProcess],
-        begun: Callable[[list[SupervisedProcess]], object] = lambda children: None,
+        on_start: Callable[[list[SupervisedProcess]], object] = lambda children: None,
     ) -> None:
-        self.children, self.begun = children, begun
+        self.children, self.on_start = children, on_start
         self.stopping = False
 
     def run(self) -> int:
@@ -61,7 +61,7 @@ class Supervisor:
             signal.signal(number, self._stop)
         for child in self.children:
             child.start()
-        self.begun(self.children)
+        self.on_start(self.children)
         status = 0
         try:
             while not self.stopping:
@@ -84,7 +84,7 @@ class Supervisor:
         assert child.process is not None
         if self.stopping or child.process.poll() is None:
             return True
-        lived = time.monotonic() - child.started
+        lived = time.monotonic() - child.started_at
         child.early_deaths = child.early_deaths + 1 if lived < HEALTHY_SECONDS else 1
         if child.early_deaths > MAX_RESTARTS:
             log.error(
@@ -97,7 +97,7 @@ class Supervisor:
             "the %s ended with status %s; starting it again", child.name, child.process.returncode
         )
         child.start()
-        self.begun(self.children)
+        self.on_start(self.children)
         return True
 
     def _terminate(self) -> None:

@@ -48,10 +48,10 @@ RECHECK_SECONDS = 1.0
 
 
 class InstallationFault(NamedTuple):
-    """A disagreement between stored data. fixed: whether it was corrected."""
+    """A disagreement between stored data. is_fixed: whether it was corrected."""
 
     sentence: str
-    fixed: bool = False
+    is_fixed: bool = False
 
 
 def find_faults(*, fix: bool) -> Iterator[InstallationFault]:

@@ -117,7 +117,7 @@ class UploadForm(forms.Form):
             chosen = {}
         return {name: value for name, value in chosen.items() if value}
 
-    def way(self) -> str:
+    def upload_mode(self) -> str:
         """Return the selected mode of the upload: inspect, careful or import."""
         return self.cleaned_data["mode"] or "careful"
 

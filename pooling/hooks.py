@@ -39,7 +39,7 @@ class LlmSource(NamedTuple):
 
 on_extended: list[Callable[[Pool, ClaimedJob], None]] = []
 """Campaigns add the pool's new pairs. Called in the job after the entries are committed, and again
-after a worker's death, so a function must add only what is missing. `work.in_batches` writes in
+after a worker's death, so a function must add only what is missing. `work.write_in_batches` writes in
 small transactions."""
 
 on_texts: list[Callable[[Pool, ClaimedJob], None]] = []

@@ -41,7 +41,7 @@ class StopSignals:
         self.n += 1
 
 
-def run_jobs(*, n_processes: int, only_urgent: bool, above: int) -> None:
+def run_jobs(*, n_processes: int, only_urgent: bool, n_other_processes: int) -> None:
     """Run jobs in a process until it is asked to end or its parent is gone. The current job is
     finished."""
     interruptions.is_expendable = True
@@ -55,7 +55,7 @@ def run_jobs(*, n_processes: int, only_urgent: bool, above: int) -> None:
     upkeep.poll_forever(
         look,
         pause=upkeep.POLL_URGENT_SECONDS if only_urgent else POLL_SECONDS * n_processes,
-        is_over=lambda: signals.n > 0 or os.getppid() != above,
+        is_over=lambda: signals.n > 0 or os.getppid() != n_other_processes,
     )
 
 

@@ -61,8 +61,8 @@ def sound(settings, tmp_path, monkeypatch):
 
 def told() -> list[str]:
     return [
-        f"{'wrong' if finding.wrong else 'note'}: {finding.sentence}"
-        for finding in doctor.find_problems()
+        f"{'wrong' if finding.is_problem else 'note'}: {finding.sentence}"
+        for finding in doctor.run_checks()
     ]
 
 
@@ -115,7 +115,7 @@ def test_a_key_that_others_can_read_is_told(sound, tmp_path, monkeypatch):
 
 def test_a_disk_that_fills_a_log_that_grows_and_few_files_are_told(sound, monkeypatch):
     monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: Usage(10**12, 10**12 - 10**9, 10**9))
-    monkeypatch.setattr(sqlite_log, "log_bytes", lambda: sqlite_log.WARN_BYTES + 1)
+    monkeypatch.setattr(sqlite_log, "get_log_size_bytes", lambda: sqlite_log.WARN_BYTES + 1)
     monkeypatch.setattr(doctor.resource, "getrlimit", lambda _: (256, 4096))
     sentences = "\n".join(told())
     assert "Only 1.0 GB of disk space are free" in sentences
@@ -250,7 +250,7 @@ def test_clocks_that_differ_and_too_many_connections_are_told(sound, monkeypatch
         "connection",
         type("PostgreSQL", (), {"vendor": "postgresql", "cursor": lambda: Cursor()}),
     )
-    sentences = [finding.sentence for finding in doctor.postgresql() if finding.wrong]
+    sentences = [finding.sentence for finding in doctor.postgresql() if finding.is_problem]
     assert len(sentences) == (2 if skew else 0)
     if skew:
         assert "60 s apart" in sentences[0]

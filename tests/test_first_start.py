@@ -264,7 +264,7 @@ def test_a_child_that_cannot_live_ends_everything_however_long_each_start_takes(
     now = [0.0]
     monkeypatch.setattr(supervisor.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(
-        supervisor.SupervisedProcess, "start", lambda child: setattr(child, "started", now[0])
+        supervisor.SupervisedProcess, "start", lambda child: setattr(child, "started_at", now[0])
     )
     child = supervisor.SupervisedProcess("worker", ["false"])
     child.process = Mock(returncode=3, **{"poll.return_value": 3})

@@ -102,7 +102,7 @@ class CampaignServiceView(ServiceView):
         prune = is_requested(request, "prune")
         plan = declaration.plan_campaign(said, folder=None, actor=actor, prune=prune)
         changes = plan.all_changes
-        if plan.collection.heavy or any(change.name == "topic_check" for change in changes):
+        if plan.collection.is_slow or any(change.name == "topic_check" for change in changes):
             words = next(
                 change.words
                 for change in changes

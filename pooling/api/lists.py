@@ -31,7 +31,7 @@ class ListFilter:
     lookup: str = ""
     values: tuple[tuple[str, Q], ...] = ()
 
-    def chosen(self, text: str) -> Q:
+    def get_condition(self, text: str) -> Q:
         """Return the query condition for the parameter's value. Raises ValidationError for an
         unknown one."""
         if not self.values:
@@ -75,7 +75,7 @@ def filter_rows(rows: Any, request: Request, view: Any) -> Any:
             }
         )
     for name in sorted(set(asked) & set(filters)):
-        rows = rows.filter(filters[name].chosen(asked[name]))
+        rows = rows.filter(filters[name].get_condition(asked[name]))
     if orders and "ordering" in asked:
         rows = rows.order_by(*parse_ordering(asked["ordering"], orders), "pk")
     return rows

@@ -40,10 +40,10 @@ class KeyReused(APIException):
 
 
 def make_idempotent(post: Callable[..., Response]) -> Callable[..., Response]:
-    """Wrap a POST handler so that it creates its object once per key."""
+    """Wrap a POST handler so that it creates its object run_once per key."""
 
     @wraps(post)
-    def once(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+    def run_once(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
         key = request.headers.get(HEADER)
         if key is None:
             return post(view, request, *args, **kwargs)
@@ -72,8 +72,8 @@ def make_idempotent(post: Callable[..., Response]) -> Callable[..., Response]:
             kept.save()
             return answer
 
-    once.is_repeatable = True  # type: ignore[attr-defined]  # for the API's document
-    return once
+    run_once.is_repeatable = True  # type: ignore[attr-defined]  # for the API's document
+    return run_once
 
 
 def digest_request(request: Request) -> str:
@@ -90,11 +90,11 @@ def digest_request(request: Request) -> str:
     return said.hexdigest()
 
 
-def _add_value(said: Any, value: Any) -> None:
+def _add_value(digest: Any, value: Any) -> None:
     if not isinstance(value, UploadedFile):
-        said.update(f"text {len(value)} {value}".encode())
+        digest.update(f"text {len(value)} {value}".encode())
         return
-    said.update(f"file {value.name} {value.size} ".encode())
+    digest.update(f"file {value.name} {value.size} ".encode())
     for chunk in value.chunks():
-        said.update(chunk)
+        digest.update(chunk)
     value.seek(0)

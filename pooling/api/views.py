@@ -387,7 +387,7 @@ class PoolList(ServiceView):
         making = make_parameters(
             given.pop("kind"),
             **{name: given.pop(name) for name in MAKING_KEYS},
-            of=collection,
+            collection=collection,
             user=request.user,
         )
         return self.accepted(

@@ -67,16 +67,16 @@ class Change(NamedTuple):
 
 
 def read_table(
-    said: Any, keys: Sequence[Key], path: Path, *, with_defaults: bool = False
+    table_values: Any, keys: Sequence[Key], path: Path, *, with_defaults: bool = False
 ) -> tuple[dict[str, Any], list[Mistake]]:
     """Read the values of a declared table. Returns (values of the keys that it contains or,
     `with_defaults`, of all keys; mistakes)."""
-    if not isinstance(said, Mapping):
+    if not isinstance(table_values, Mapping):
         return {}, [Mistake(path, f"{path[-1]} is not a table", "key = value")]
     known = {key.name: key for key in keys}
     values: dict[str, Any] = {key.name: key.default for key in keys} if with_defaults else {}
     mistakes: list[Mistake] = []
-    for name, value in said.items():
+    for name, value in table_values.items():
         if name not in known:
             near = get_close_matches(str(name), known, 1)
             mistakes.append(
@@ -94,7 +94,7 @@ def read_table(
     mistakes += [
         Mistake(path, f"missing key {key.name}", f"{key.name} = ...")
         for key in keys
-        if key.required and key.name not in said
+        if key.required and key.name not in table_values
     ]
     return values, mistakes
 
@@ -295,26 +295,26 @@ def plain_table(
 
 
 def list_changes(
-    before: Mapping[str, Any], wanted: Mapping[str, Any], keys: Iterable[Key], table: str
+    stored: Mapping[str, Any], declared: Mapping[str, Any], keys: Iterable[Key], table: str
 ) -> list[Change]:
-    """List the changes that turn the current values into `wanted`, in the order of the keys. Keys
-    that `wanted` lacks keep their values."""
+    """List the changes that turn the stored values into `declared`, in the order of the keys. Keys
+    that `declared` lacks keep their values."""
     changes: list[Change] = []
     for key in keys:
-        if key.name not in wanted or before.get(key.name) == wanted[key.name]:
+        if key.name not in declared or stored.get(key.name) == declared[key.name]:
             continue
-        if key.name not in before and wanted[key.name] in (None, "", []):
+        if key.name not in stored and declared[key.name] in (None, "", []):
             continue
         if key.kind == "rows" and key.identity:
-            changes += list_row_changes(key, before.get(key.name) or [], wanted[key.name], table)
+            changes += list_row_changes(key, stored.get(key.name) or [], declared[key.name], table)
         elif key.kind == "table":
-            was = before.get(key.name) or {k.name: k.default for k in key.row}
-            told = [one.words for one in list_changes(was, wanted[key.name], key.row, table)]
+            was = stored.get(key.name) or {k.name: k.default for k in key.row}
+            told = [one.words for one in list_changes(was, declared[key.name], key.row, table)]
             words = f"{key.name}: {'; '.join(told)}"
             if told:
-                changes.append(Change(table, key.name, was, wanted[key.name], words))
+                changes.append(Change(table, key.name, was, declared[key.name], words))
         else:
-            was, now = before.get(key.name), wanted[key.name]
+            was, now = stored.get(key.name), declared[key.name]
             changes.append(
                 Change(
                     table,
@@ -328,13 +328,13 @@ def list_changes(
 
 
 def list_row_changes(
-    key: Key, before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]], table: str
+    key: Key, stored: Sequence[Mapping[str, Any]], declared: Sequence[Mapping[str, Any]], table: str
 ) -> list[Change]:
     """List the added, removed and changed rows of a table. A different order of rows is a change
     only if the key is ordered."""
-    row_of = {row_identity(key, row): row for row in before}
+    row_of = {row_identity(key, row): row for row in stored}
     changes = []
-    for row in wanted:
+    for row in declared:
         old = row_of.get(row_identity(key, row))
         if old == row:
             continue
@@ -358,7 +358,7 @@ def list_row_changes(
             )
         changes.append(Change(table, key.name, old, row, words))
     if key.whole:
-        kept = {row_identity(key, row) for row in wanted}
+        kept = {row_identity(key, row) for row in declared}
         changes += [
             Change(
                 table, key.name, row, None, f"{key.name}: {format_row(key, row)}: no longer listed"
@@ -366,10 +366,10 @@ def list_row_changes(
             for identity, row in row_of.items()
             if identity not in kept
         ]
-    if key.ordered and not changes and list(before) != list(wanted):
-        orders = [", ".join(format_row(key, row) for row in rows) for rows in (before, wanted)]
+    if key.ordered and not changes and list(stored) != list(declared):
+        orders = [", ".join(format_row(key, row) for row in rows) for rows in (stored, declared)]
         words = f"{key.name}: order {orders[0]} → {orders[1]}"
-        changes.append(Change(table, key.name, list(before), list(wanted), words))
+        changes.append(Change(table, key.name, list(stored), list(declared), words))
     return changes
 
 

@@ -206,19 +206,19 @@ def import_file(
     return check_imported(run_job_here(job, stderr), kept, inspect=inspect)
 
 
-def check_imported(job: Job, kept: Upload, *, inspect: bool) -> Job:
+def check_imported(job: Job, upload: Upload, *, inspect: bool) -> Job:
     """Return the job if its file was imported or only inspected. Raises ImportFailed if a decision
     is needed first."""
     if not job.report.get("stored"):
-        uploads.discard_upload(kept)
+        uploads.discard_upload(upload)
         if not inspect:
             said, way = "; ".join(job.report["hold"]), ""
             if other := job.report.get("looks_like"):
-                way = f" Use {uploads.IMPORT_COMMANDS[other]}, or --as-named to import it as {kept.kind} anyway."
+                way = f" Use {uploads.IMPORT_COMMANDS[other]}, or --as-named to import it as {upload.kind} anyway."
             elif job.report.get("brought_as"):
-                way = f" Use --as-named to import it as {kept.kind} anyway."
+                way = f" Use --as-named to import it as {upload.kind} anyway."
             raise ImportFailed(
-                f"{kept.name}: {said}{'' if said.endswith(('.', '?')) else '.'}{way}"
+                f"{upload.name}: {said}{'' if said.endswith(('.', '?')) else '.'}{way}"
             )
     return job
 

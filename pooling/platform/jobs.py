@@ -107,7 +107,7 @@ class JobKind:
     urgent: bool = False
 
     @property
-    def kept(self) -> str:
+    def end_note(self) -> str:
         return "The work done so far is kept." if self.resumes else "Nothing was saved."
 
 
@@ -303,7 +303,7 @@ class ClaimedJob:
     def send_heartbeat(self) -> None:
         """Write a heartbeat and pending changes, and read whether the job was cancelled. Raises
         JobTakenOver."""
-        self._guarded(heartbeat=timezone.now(), **self._changes)
+        self._update_if_held(heartbeat=timezone.now(), **self._changes)
         if (
             not self.cancel_seen.is_set()
             and Job.objects.filter(pk=self.job.pk, cancel_requested=True).exists()
@@ -327,7 +327,7 @@ class ClaimedJob:
     def writing(self) -> Iterator[None]:
         """Open a transaction that commits only if this worker still holds the job."""
         with transaction.atomic():
-            self._guarded(heartbeat=timezone.now())
+            self._update_if_held(heartbeat=timezone.now())
             yield
 
     @contextmanager
@@ -336,18 +336,22 @@ class ClaimedJob:
         fills the report that it yields."""
         report: dict[str, Any] = {}
         with transaction.atomic():
-            self._guarded(heartbeat=timezone.now())
+            self._update_if_held(heartbeat=timezone.now())
             yield report
             # the last progress message is obsolete
             self._close(Job.State.DONE, report=report, message="")
 
-    def in_batches(
-        self, rows: Iterable[T], write: Callable[[Sequence[T]], object], *, counted: bool = False
+    def write_in_batches(
+        self,
+        rows: Iterable[T],
+        write: Callable[[Sequence[T]], object],
+        *,
+        counts_progress: bool = False,
     ) -> int:
         """Write rows in transactions that are small enough not to block annotators. Returns the
         number of rows.
 
-        counted: count the rows as progress of the job.
+        counts_progress: count the rows as progress of the job.
         """
         done, rows = 0, iter(rows)
         sqlite = connection.vendor == "sqlite"
@@ -355,12 +359,12 @@ class ClaimedJob:
             with self.writing():
                 write(batch)
             done += len(batch)
-            self.progress(done if counted else None)
+            self.progress(done if counts_progress else None)
             if sqlite:
                 time.sleep(SQLITE_PAUSE)
         return done
 
-    def _guarded(self, **changes: Any) -> None:
+    def _update_if_held(self, **changes: Any) -> None:
         mine = Job.objects.filter(pk=self.job.pk, owner=self.token, state=Job.State.RUNNING)
         if not mine.update(**changes):
             self.fenced.set()
@@ -372,7 +376,7 @@ class ClaimedJob:
         )
         if message is not None:
             changes["message"] = message
-        self._guarded(**changes)
+        self._update_if_held(**changes)
 
 
 def run_job(job_id: int) -> bool:
@@ -410,7 +414,7 @@ def run_to_end(job: Job) -> Job:
 
 
 def _execute(work: ClaimedJob, watch: JobWatch) -> None:
-    job, kept = work.job, KINDS[work.job.kind].kept
+    job, kept = work.job, KINDS[work.job.kind].end_note
     try:
         with (
             translation.override(settings.LANGUAGE_CODE),
@@ -472,7 +476,7 @@ def _execute(work: ClaimedJob, watch: JobWatch) -> None:
 
 
 def _end_early(work: ClaimedJob, reason: Exception) -> None:
-    kept = KINDS[work.job.kind].kept
+    kept = KINDS[work.job.kind].end_note
     if isinstance(reason, JobCancelled):
         _end_if_held(work, Job.State.CANCELLED, {}, f"Cancelled. {kept}")
     else:
@@ -526,7 +530,7 @@ def _claim_job(job_id: int) -> ClaimedJob | None:
     free = Q(state=Job.State.QUEUED) | (Q(state=Job.State.RUNNING) & lost_heartbeat_filter(now))
     jobs = Job.objects.filter(free, pk=job_id)
     kind = KINDS.get(jobs.values_list("kind", flat=True).first() or "")
-    kept = kind.kept if kind else "Nothing was saved."
+    kept = kind.end_note if kind else "Nothing was saved."
     if jobs.filter(cancel_requested=True).update(
         state=Job.State.CANCELLED, owner="", finished_at=now, message=f"Cancelled. {kept}"
     ):

@@ -78,9 +78,9 @@ class ListPage:
     ) -> None:
         self._asked, self.prefix, self.part = request.GET, prefix, part
         self.searchable, self.columns = bool(search), sort or {}
-        self.words = " ".join(self._parameter("q").split()) if self.searchable else ""
-        self.choices = [self._shown(choice) for choice in choices]
-        wanted = self._parameter("sort")
+        self.words = " ".join(self._get_parameter("q").split()) if self.searchable else ""
+        self.choices = [self._describe_choice(choice) for choice in choices]
+        wanted = self._get_parameter("sort")
         self.sorted_by = wanted if wanted.removeprefix("-") in self.columns else default
         for shown, choice in zip(self.choices, choices, strict=True):
             rows = choice.keep(rows, shown.chosen) if shown.chosen else rows
@@ -94,13 +94,13 @@ class ListPage:
             )
         self.fitting = rows
         turned: Any = _WideRows(rows) if wide else rows
-        self.page: Page[Any] = Paginator(turned, per_page).get_page(self._parameter("page"))
+        self.page: Page[Any] = Paginator(turned, per_page).get_page(self._get_parameter("page"))
 
-    def _parameter(self, name: str) -> str:
+    def _get_parameter(self, name: str) -> str:
         return self._asked.get(self.prefix + name, "").strip()
 
-    def _shown(self, choice: RowFilter) -> ActiveFilter:
-        value = self._parameter(choice.name)
+    def _describe_choice(self, choice: RowFilter) -> ActiveFilter:
+        value = self._get_parameter(choice.name)
         chosen = value if value in {option for option, _ in choice.options} else ""
         return ActiveFilter(self.prefix + choice.name, choice.label, choice.options, chosen)
 
@@ -115,7 +115,7 @@ class ListPage:
         self.page.object_list = rows
 
     @property
-    def asked(self) -> bool:
+    def is_requested(self) -> bool:
         """Return whether the address contains parameters of this list."""
         own = [*self.parameters.values(), *(choice.parameter for choice in self.choices)]
         return any(name in self._asked for name in own)
@@ -136,7 +136,7 @@ class ListPage:
         return not self.count and not self.is_filtered
 
     @property
-    def tools(self) -> bool:
+    def shows_tools(self) -> bool:
         return (self.searchable or bool(self.choices)) and (
             self.is_filtered or self.count > MIN_ROWS_FOR_TOOLS
         )
@@ -147,7 +147,7 @@ class ListPage:
         return {name: self.prefix + name for name in ("q", "sort", "page")}
 
     @property
-    def kept(self) -> list[tuple[str, str]]:
+    def other_parameters(self) -> list[tuple[str, str]]:
         """Return the address's other parameters as (parameter, value), which the search form must
         preserve."""
         own = {self.prefix + name for name in ("q", "page")} | {
@@ -172,13 +172,13 @@ class ListPage:
         return "?" + asked.urlencode() + (f"#{self.part}" if self.part else "")
 
     @property
-    def here(self) -> str:
+    def current_address(self) -> str:
         """Return the query string of the current address, for a form that returns to the same page
         of the list."""
         return "?" + self._asked.urlencode()
 
     @property
-    def whole(self) -> str:
+    def unfiltered_address(self) -> str:
         """Return the address of the unfiltered list."""
         return self.address(
             **{"q": None}

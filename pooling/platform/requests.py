@@ -19,9 +19,11 @@ LINE_BREAK_PATTERN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _request_id: ContextVar[str] = ContextVar("request", default="")
 
 
-def start_request(wanted: str = "") -> str:
+def start_request(request_id: str = "") -> str:
     """Set and return the request ID: the one from a proxy, or a new one."""
-    number = wanted if re.fullmatch(r"[A-Za-z0-9._-]{6,64}", wanted) else secrets.token_hex(6)
+    number = (
+        request_id if re.fullmatch(r"[A-Za-z0-9._-]{6,64}", request_id) else secrets.token_hex(6)
+    )
     _request_id.set(number)
     return number
 

@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 WARN_BYTES = 256_000_000
 
 
-def log_bytes() -> int:
+def get_log_size_bytes() -> int:
     """Return the size of SQLite's write-ahead log in bytes, or 0 if there is none."""
     path = Path(f"{connection.settings_dict['NAME']}-wal")
     return path.stat().st_size if connection.vendor == "sqlite" and path.exists() else 0
@@ -24,7 +24,7 @@ def truncate_log() -> int:
     if connection.vendor != "sqlite":
         return 0
     if connection.in_atomic_block:
-        return log_bytes()  # a transaction reads the log itself, which prevents truncation
+        return get_log_size_bytes()  # a transaction reads the log itself, which prevents truncation
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA wal_checkpoint(PASSIVE)")
         _, in_log, done = cursor.fetchone()
@@ -37,7 +37,7 @@ def truncate_log() -> int:
                 cursor.fetchone()
             finally:
                 cursor.execute(f"PRAGMA busy_timeout = {usual}")
-    left = log_bytes()
+    left = get_log_size_bytes()
     if left > WARN_BYTES:
         log.warning(
             (

@@ -16,7 +16,7 @@ from pooling.selectors import jobs
 
 
 @dataclass(frozen=True)
-class PoolOfDepth:
+class PoolDepthCost:
     """The size of the pool at one depth and the cost of judging it."""
 
     depth: int
@@ -41,7 +41,7 @@ class RunContribution:
 
 @dataclass(frozen=True)
 class PoolFigures:
-    depths: list[PoolOfDepth]
+    depths: list[PoolDepthCost]
     runs: list[RunContribution]
     pairs: int
     shared: int
@@ -57,7 +57,9 @@ def make_figures(
     for depth, n in sorted((int(depth), n) for depth, n in report["by_depth"].items()):
         needed = n * judgements if judgements else None
         hours = needed * seconds / 3600 if needed is not None and seconds else None
-        depths.append(PoolOfDepth(depth, n, n - before, n / pairs if pairs else 0.0, needed, hours))
+        depths.append(
+            PoolDepthCost(depth, n, n - before, n / pairs if pairs else 0.0, needed, hours)
+        )
         before = n
     overlap = report.get("overlap", {})
     runs = []

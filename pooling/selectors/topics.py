@@ -56,17 +56,17 @@ def get_proposals(collection: Collection) -> QuerySet[Topic]:
     ).order_by("is_decided", "position")
 
 
-def add_originals(collection: Collection, shown: Iterable[Topic]) -> None:
+def add_originals(collection: Collection, topics: Iterable[Topic]) -> None:
     """Set `original` of each duplicate to the topic that it repeats, and `differs` if their
     information needs differ."""
-    shown = list(shown)
+    topics = list(topics)
     topic_of = {
         t.topic_id: t
         for t in collection.topics.filter(
-            topic_id__in=[topic.same_as for topic in shown if topic.same_as]
+            topic_id__in=[topic.same_as for topic in topics if topic.same_as]
         )
     }
-    for topic in shown:
+    for topic in topics:
         original = topic_of.get(topic.same_as)
         topic.original = original  # type: ignore[attr-defined]
         topic.differs = original is not None and topic.need != original.need  # type: ignore[attr-defined]

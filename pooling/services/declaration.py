@@ -55,17 +55,17 @@ class PlannedImport(NamedTuple):
 @dataclass
 class CollectionPlan:
     """The planned changes of a collection and its pool. collection, pool: None if they are to be
-    created. bring: files in order of import."""
+    created. imports: files in order of import."""
 
-    said: Mapping[str, Any]
-    of_pool: Mapping[str, Any]
+    declared: Mapping[str, Any]
+    declared_pool: Mapping[str, Any]
     folder: str | None
     collection: Collection | None
     pool: Pool | None
     changes: list[Change] = field(default_factory=list)
     refused: list[Mistake] = field(default_factory=list)
-    bring: list[PlannedImport] = field(default_factory=list)
-    stray: list[str] = field(default_factory=list)
+    imports: list[PlannedImport] = field(default_factory=list)
+    stray_files: list[str] = field(default_factory=list)
     """Storage names of files written before a failure, to which no row will refer."""
 
     def refuse(self, path: tuple[str | int, ...], problem: str, expected: str) -> None:
@@ -74,14 +74,14 @@ class CollectionPlan:
     def change(self, table: str, name: str, before: Any, after: Any, words: str) -> None:
         self.changes.append(Change(table, name, before, after, words))
 
-    def coming(self, kind: str) -> bool:
-        return any(one.kind == kind for one in self.bring)
+    def imports_kind(self, kind: str) -> bool:
+        return any(one.kind == kind for one in self.imports)
 
     @property
-    def heavy(self) -> bool:
+    def is_slow(self) -> bool:
         """Return whether files are read or pairs created, which takes too long for a request or a
         dry run."""
-        return bool(self.bring) or any(change.table == "pool" for change in self.changes)
+        return bool(self.imports) or any(change.table == "pool" for change in self.changes)
 
     def file(self, name: str, path: tuple[str | int, ...]) -> str | None:
         """Return the path of a file that the declaration names. If it does not exist, add a refusal
@@ -103,45 +103,52 @@ class CollectionPlan:
 
 
 def plan_collection(
-    said: Mapping[str, Any], of_pool: Mapping[str, Any], *, folder: str | None
+    declared: Mapping[str, Any], declared_pool: Mapping[str, Any], *, folder: str | None
 ) -> CollectionPlan:
     """Plan the changes of a collection and its pool. folder: base of relative paths, or None if
     there are no files. Raises FormatError for a file that cannot be read."""
-    collection = Collection.objects.filter(slug=said["slug"]).first()
+    collection = Collection.objects.filter(slug=declared["slug"]).first()
     pool = (
-        collection.pools.filter(name=of_pool["name"]).first()
-        if collection is not None and of_pool
+        collection.pools.filter(name=declared_pool["name"]).first()
+        if collection is not None and declared_pool
         else None
     )
-    plan = CollectionPlan(said, of_pool, folder, collection, pool)
-    before = describe_collection(collection) if collection is not None else {}
+    plan = CollectionPlan(declared, declared_pool, folder, collection, pool)
+    stored = describe_collection(collection) if collection is not None else {}
     if collection is None:
         plan.change(
-            "collection", "slug", None, said["slug"], f"create the collection {said['slug']}"
+            "collection",
+            "slug",
+            None,
+            declared["slug"],
+            f"create the collection {declared['slug']}",
         )
-        if not said.get("name"):
+        if not declared.get("name"):
             plan.refuse(
                 ("collection",),
-                f"there is no collection with the slug {said['slug']}, and a new one needs a name",
+                f"there is no collection with the slug {declared['slug']}, and a new one needs a name",
                 'name = "..."',
             )
     _plan_topics(plan)
     _plan_documents(plan)
     for kind in ("runs", "qrels"):
-        _plan_rows(plan, before, kind)
-    _plan_description(plan, before)
-    _plan_decisions(plan, before)
-    if of_pool:
+        _plan_rows(plan, stored, kind)
+    _plan_description(plan, stored)
+    _plan_decisions(plan, stored)
+    if declared_pool:
         _plan_pool(plan)
     return plan
 
 
-def _plan_description(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
+def _plan_description(plan: CollectionPlan, stored: Mapping[str, Any]) -> None:
     plan.changes += list_changes(
-        before, plan.said, [key for key in COLLECTION if key.name in DESCRIPTION_KEYS], "collection"
+        stored,
+        plan.declared,
+        [key for key in COLLECTION if key.name in DESCRIPTION_KEYS],
+        "collection",
     )
-    for name in plan.said.get("managers", []):
-        if name not in before.get("managers", []):
+    for name in plan.declared.get("managers", []):
+        if name not in stored.get("managers", []):
             plan.change("collection", "managers", None, name, f"managers: {name}: new")
 
 
@@ -153,7 +160,7 @@ def _plan_topics(plan: CollectionPlan) -> None:
             topic_id: (text, description, narrative)
             for topic_id, text, description, narrative in rows
         }
-    for number, name in enumerate(plan.said.get("topics", [])):
+    for number, name in enumerate(plan.declared.get("topics", [])):
         place = ("collection", "topics", number)
         path = plan.file(name, place)
         if path is None:
@@ -178,7 +185,7 @@ def _plan_topics(plan: CollectionPlan) -> None:
                 "a separate file for the new topics",
             )
         elif new:
-            plan.bring.append(PlannedImport("topics", path, {}))
+            plan.imports.append(PlannedImport("topics", path, {}))
             plan.change(
                 "collection",
                 "topics",
@@ -189,7 +196,7 @@ def _plan_topics(plan: CollectionPlan) -> None:
 
 
 def _plan_documents(plan: CollectionPlan) -> None:
-    for number, name in enumerate(plan.said.get("documents", [])):
+    for number, name in enumerate(plan.declared.get("documents", [])):
         path = plan.file(name, ("collection", "documents", number))
         if path is None:
             continue
@@ -199,7 +206,7 @@ def _plan_documents(plan: CollectionPlan) -> None:
             plan.collection is None
             or not plan.collection.document_files.filter(digest=digest).exists()
         ):
-            plan.bring.append(PlannedImport("documents", path, {}))
+            plan.imports.append(PlannedImport("documents", path, {}))
             plan.change(
                 "collection",
                 "documents",
@@ -213,11 +220,11 @@ IMPORT_KINDS = {"runs": ("run", "tag"), "qrels": ("qrels", "name")}
 """Key in the file -> (kind of upload, field that identifies a row)."""
 
 
-def _plan_rows(plan: CollectionPlan, before: Mapping[str, Any], name: str) -> None:
+def _plan_rows(plan: CollectionPlan, stored: Mapping[str, Any], name: str) -> None:
     kind, identity = IMPORT_KINDS[name]
-    row_of = {row[identity]: row for row in before.get(name, [])}
+    row_of = {row[identity]: row for row in stored.get(name, [])}
     (key,) = [key for key in COLLECTION if key.name == name]
-    for number, row in enumerate(plan.said.get(name, [])):
+    for number, row in enumerate(plan.declared.get(name, [])):
         place, old = ("collection", name, number), row_of.get(row[identity])
         path = plan.file(row["file"], (*place, "file")) if row["file"] else None
         if kind == "run" and path is not None and not row["description"]:
@@ -241,7 +248,7 @@ def _plan_rows(plan: CollectionPlan, before: Mapping[str, Any], name: str) -> No
                 )
         elif path is not None:
             options = {part: value for part, value in row.items() if part != "file" and value}
-            plan.bring.append(
+            plan.imports.append(
                 PlannedImport(
                     kind,
                     path,
@@ -289,16 +296,16 @@ COMPARISONS: dict[str, Callable[[Any, Mapping[str, Any], str], bool]] = {
 }
 
 
-def _plan_decisions(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
-    said, level = plan.said, plan.said.get("topic_check")
+def _plan_decisions(plan: CollectionPlan, stored: Mapping[str, Any]) -> None:
+    declared, level = plan.declared, plan.declared.get("topic_check")
     keys = [replace(key, whole=level is None) for key in COLLECTION if key.name == "removed"]
-    plan.changes += list_changes(before, said, keys, "collection")
+    plan.changes += list_changes(stored, declared, keys, "collection")
     plan.changes += [
         Change("collection", "kept", None, one, f"kept: {one}: new")
-        for one in said.get("kept", [])
-        if one not in before.get("kept", [])
+        for one in declared.get("kept", [])
+        if one not in stored.get("kept", [])
     ]
-    if plan.collection is None or plan.coming("topics"):
+    if plan.collection is None or plan.imports_kind("topics"):
         if level:
             plan.change(
                 "collection",
@@ -310,9 +317,11 @@ def _plan_decisions(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
         return
     named: list[tuple[tuple[str | int, ...], str]] = [
         (("collection", "removed", n, "topic"), row["topic"])
-        for n, row in enumerate(said.get("removed", []))
+        for n, row in enumerate(declared.get("removed", []))
     ]
-    named += [(("collection", "kept", n), topic) for n, topic in enumerate(said.get("kept", []))]
+    named += [
+        (("collection", "kept", n), topic) for n, topic in enumerate(declared.get("kept", []))
+    ]
     known = set(plan.collection.topics.values_list("topic_id", flat=True))
     for path, topic in named:
         if topic not in known:
@@ -322,7 +331,9 @@ def _plan_decisions(plan: CollectionPlan, before: Mapping[str, Any]) -> None:
                 "the ID of a topic in the collection",
             )
     if level:
-        decided = {row["topic"] for row in said.get("removed", [])} | set(said.get("kept", []))
+        decided = {row["topic"] for row in declared.get("removed", [])} | set(
+            declared.get("kept", [])
+        )
         for topic, reason in _propose_removals(plan.collection, level).items():
             if topic not in decided:
                 plan.change(
@@ -368,97 +379,100 @@ FIXED_REASONS = {
 """Keys of a pool that cannot change after its creation -> reason."""
 
 
-def _describe_new_pool(said: Mapping[str, Any]) -> str:
+def _describe_new_pool(declared: Mapping[str, Any]) -> str:
     for name in ("pairs", "battles"):
-        if name in said:
-            return f" from {said[name]}"
-    if "rounds" in said:
-        return f", battles in {format_count(said['rounds'], 'round')}"
-    return f", depth {said.get('depth')}"
+        if name in declared:
+            return f" from {declared[name]}"
+    if "rounds" in declared:
+        return f", battles in {format_count(declared['rounds'], 'round')}"
+    return f", depth {declared.get('depth')}"
 
 
 def _plan_pool(plan: CollectionPlan) -> None:
-    said, pool = plan.of_pool, plan.pool
-    path = plan.file(said["pairs"], ("pool", "pairs")) if "pairs" in said else None
-    battles = plan.file(said["battles"], ("pool", "battles")) if "battles" in said else None
+    declared, pool = plan.declared_pool, plan.pool
+    path = plan.file(declared["pairs"], ("pool", "pairs")) if "pairs" in declared else None
+    battles = plan.file(declared["battles"], ("pool", "battles")) if "battles" in declared else None
     if pool is None:
         plan.change(
             "pool",
             "name",
             None,
-            said["name"],
-            f"pool: create {said['name']}" + _describe_new_pool(said),
+            declared["name"],
+            f"pool: create {declared['name']}" + _describe_new_pool(declared),
         )
-        if not {"pairs", "depth", "rounds", "battles"} & set(said):
+        if not {"pairs", "depth", "rounds", "battles"} & set(declared):
             plan.refuse(
                 ("pool",),
-                f"there is no pool {said['name']}",
+                f"there is no pool {declared['name']}",
                 "depth, pairs, rounds or battles, to create it",
             )
         if path is not None:
-            read_pool(path, name=said["pairs"])
+            read_pool(path, name=declared["pairs"])
         if battles is not None:
-            read_document_battles(battles, name=said["battles"])
+            read_document_battles(battles, name=declared["battles"])
         return
     if battles is not None:
-        given = {one[:3] for one in read_document_battles(battles, name=said["battles"])}
+        given = {one[:3] for one in read_document_battles(battles, name=declared["battles"])}
         if given != {one[:3] for one in list_battles(pool)}:
             plan.refuse(
                 ("pool", "battles"),
-                f"{said['battles']} does not contain the battles of {pool.name}",
+                f"{declared['battles']} does not contain the battles of {pool.name}",
                 "the same battles, or another name for a new pool",
             )
         return
     if path is not None:
-        if pool_pairs.digest_pool(sort_pool(read_pool(path, name=said["pairs"]))) != pool.digest:
+        if (
+            pool_pairs.digest_pool(sort_pool(read_pool(path, name=declared["pairs"])))
+            != pool.digest
+        ):
             plan.refuse(
                 ("pool", "pairs"),
-                f"{said['pairs']} does not contain the pairs of {pool.name}",
+                f"{declared['pairs']} does not contain the pairs of {pool.name}",
                 "the same pairs, or another name for a new pool",
             )
         return
-    before = describe_pool(pool)
+    stored = describe_pool(pool)
     for name, why in FIXED_REASONS.items():
-        if name in said and said[name] != before.get(name):
+        if name in declared and declared[name] != stored.get(name):
             plan.refuse(
                 ("pool", name),
                 f"{name} of {pool.name} cannot be changed: {why}",
-                format_value(before.get(name)),
+                format_value(stored.get(name)),
             )
-    if "depth" in said and said["depth"] != before.get("depth"):
-        if pool.kind == PoolKind.SAMPLED or said["depth"] < (
-            before.get("depth") or pool.least_depth
+    if "depth" in declared and declared["depth"] != stored.get("depth"):
+        if pool.kind == PoolKind.SAMPLED or declared["depth"] < (
+            stored.get("depth") or pool.least_depth
         ):
             plan.refuse(
                 ("pool", "depth"),
-                f"{pool.name} is {pool.words}, and its depth cannot be changed to {said['depth']}",
-                format_value(before.get("depth")),
+                f"{pool.name} is {pool.words}, and its depth cannot be changed to {declared['depth']}",
+                format_value(stored.get("depth")),
             )
         plan.change(
             "pool",
             "depth",
-            before.get("depth"),
-            said["depth"],
-            f"pool: extend {pool.name} from depth {before.get('depth')} to {said['depth']}",
+            stored.get("depth"),
+            declared["depth"],
+            f"pool: extend {pool.name} from depth {stored.get('depth')} to {declared['depth']}",
         )
-    if new := [tag for tag in said.get("runs", []) if tag not in before.get("runs", [])]:
+    if new := [tag for tag in declared.get("runs", []) if tag not in stored.get("runs", [])]:
         plan.change(
             "pool",
             "runs",
-            before.get("runs"),
-            said["runs"],
+            stored.get("runs"),
+            declared["runs"],
             f"pool: extend {pool.name} with {', '.join(new)}",
         )
-    if "runs" in said and (
-        gone := [tag for tag in before.get("runs", []) if tag not in said["runs"]]
+    if "runs" in declared and (
+        gone := [tag for tag in stored.get("runs", []) if tag not in declared["runs"]]
     ):
         plan.refuse(
             ("pool", "runs"),
             f"{pool.name} has pairs of {', '.join(gone)}, and runs cannot be removed from a pool",
             "all of its runs",
         )
-    stages, drawn = said.get("stages", []), before.get("stages", [])
-    if stages[: len(drawn)] != drawn and "stages" in said:
+    stages, drawn = declared.get("stages", []), stored.get("stages", [])
+    if stages[: len(drawn)] != drawn and "stages" in declared:
         plan.refuse(
             ("pool", "stages"),
             f"{pool.name} is already sampled at stages {format_value(drawn)}",
@@ -474,13 +488,13 @@ def apply_plan(plan: CollectionPlan, *, user: Any) -> tuple[Collection, Pool | N
     """Apply the plan in the caller's transaction.
 
     Raises Refused or FormatError if a change turns out to be impossible. The caller then rolls back
-    and deletes `plan.stray`.
+    and deletes `plan.stray_files`.
     """
     collection = plan.collection
     files = set(collections.list_files(collection)) if collection is not None else set()
     try:
         collection = _create_or_describe(plan, user)
-        for one in plan.bring:
+        for one in plan.imports:
             _import_file(plan, collection, one, user)
         for change in plan.changes:
             if (change.table, change.name) == ("collection", "runs") and change.before is not None:
@@ -493,7 +507,7 @@ def apply_plan(plan: CollectionPlan, *, user: Any) -> tuple[Collection, Pool | N
                     },
                 )
         _apply_decisions(plan, collection, user)
-        pool = _create_pool(plan, collection, user) if plan.of_pool else None
+        pool = _create_pool(plan, collection, user) if plan.declared_pool else None
         waiting = (
             collection.jobs.filter(kind="fetch documents", state=Job.State.QUEUED)
             if plan.folder is not None
@@ -503,22 +517,22 @@ def apply_plan(plan: CollectionPlan, *, user: Any) -> tuple[Collection, Pool | N
             jobs.run_to_end(fetch)
     except BaseException:
         if collection is not None and not connection.needs_rollback:
-            plan.stray += set(collections.list_files(collection)) - files
+            plan.stray_files += set(collections.list_files(collection)) - files
         raise
     return collection, pool
 
 
 def _create_or_describe(plan: CollectionPlan, user: Any) -> Collection:
     """Create the collection, or change its description."""
-    said, collection = plan.said, plan.collection
+    declared, collection = plan.declared, plan.collection
     names = {change.name for change in plan.changes if change.table == "collection"}
     if collection is None:
-        given = {name: said[name] for name in DESCRIPTION_KEYS if name in said}
-        collection = collections.create_collection(user=user, slug=said["slug"], **given)
+        given = {name: declared[name] for name in DESCRIPTION_KEYS if name in declared}
+        collection = collections.create_collection(user=user, slug=declared["slug"], **given)
     elif names & set(DESCRIPTION_KEYS):
         collections.describe_collection(
             collection,
-            **{name: said.get(name, getattr(collection, name)) for name in DESCRIPTION_KEYS},
+            **{name: declared.get(name, getattr(collection, name)) for name in DESCRIPTION_KEYS},
         )
     for change in plan.changes:
         if (change.table, change.name) == ("collection", "managers"):
@@ -534,7 +548,7 @@ def _import_file(
         upload = uploads.store_upload(
             collection, kind=one.kind, file=File(source, name=name), name=name, user=user
         )
-    plan.stray.append(upload.file.name)
+    plan.stray_files.append(upload.file.name)
     job = jobs.run_to_end(
         uploads.request_import(upload, mode="import", options=one.options, user=user)
     )
@@ -564,59 +578,67 @@ def _apply_decisions(plan: CollectionPlan, collection: Collection, user: Any) ->
     if decisions:
         topics.decide_topics(collection, decisions, user=user, reasons=reasons)
     if any((change.table, change.name) == ("collection", "topic_check") for change in plan.changes):
-        jobs.run_to_end(topics.request_check(collection, level=plan.said["topic_check"], user=user))
+        jobs.run_to_end(
+            topics.request_check(collection, level=plan.declared["topic_check"], user=user)
+        )
         topics.decide_all_topics(collection, decision="remove", user=user)
 
 
 def _create_battle_pool(plan: CollectionPlan, collection: Collection, user: Any) -> None:
-    said = plan.of_pool
-    given = {name: said[name] for name in ("rounds", "repeated", "seed") if name in said}
-    if "battles" in said:
-        path = os.path.join(plan.folder or "", said["battles"])
+    declared = plan.declared_pool
+    given = {name: declared[name] for name in ("rounds", "repeated", "seed") if name in declared}
+    if "battles" in declared:
+        path = os.path.join(plan.folder or "", declared["battles"])
         given = {
-            "battles": read_document_battles(path, name=said["battles"]),
-            "source": said["battles"],
+            "battles": read_document_battles(path, name=declared["battles"]),
+            "source": declared["battles"],
         }
-    elif "runs" in said:
-        given["runs"] = get_runs_by_tag(collection, said["runs"])
+    elif "runs" in declared:
+        given["runs"] = get_runs_by_tag(collection, declared["runs"])
     else:
         given["runs"] = list(collection.runs.all())
-    create_battle_pool(collection, name=said["name"], user=user, **given)
+    create_battle_pool(collection, name=declared["name"], user=user, **given)
 
 
 def _create_pool(plan: CollectionPlan, collection: Collection, user: Any) -> Pool:
-    said, pool = plan.of_pool, plan.pool
-    if pool is None and "pairs" in said:
+    declared, pool = plan.declared_pool, plan.pool
+    if pool is None and "pairs" in declared:
         _import_file(
             plan,
             collection,
             PlannedImport(
-                "set", os.path.join(plan.folder or "", said["pairs"]), {"name": said["name"]}
+                "set",
+                os.path.join(plan.folder or "", declared["pairs"]),
+                {"name": declared["name"]},
             ),
             user,
         )
-    elif pool is None and ("battles" in said or "rounds" in said):
+    elif pool is None and ("battles" in declared or "rounds" in declared):
         _create_battle_pool(plan, collection, user)
     elif pool is None:
         kind = (
             PoolKind.ORDERED
-            if set(OF_BATCHES) & set(said)
+            if set(OF_BATCHES) & set(declared)
             else PoolKind.SAMPLED
-            if set(OF_SAMPLES) & set(said)
+            if set(OF_SAMPLES) & set(declared)
             else PoolKind.DEPTH
         )
         making = make_parameters(
             kind,
-            **{name: said[name] for name in (*OF_BATCHES, *OF_SAMPLES) if name in said},
-            of=collection,
+            **{name: declared[name] for name in (*OF_BATCHES, *OF_SAMPLES) if name in declared},
+            collection=collection,
             user=user,
         )
         runs = (
-            get_runs_by_tag(collection, said["runs"])
-            if "runs" in said
+            get_runs_by_tag(collection, declared["runs"])
+            if "runs" in declared
             else list(collection.runs.all())
         )
-        given = {"depth": said["depth"], "seed": said.get("seed", 0), "name": said["name"]}
+        given = {
+            "depth": declared["depth"],
+            "seed": declared.get("seed", 0),
+            "name": declared["name"],
+        }
         jobs.run_to_end(
             pools.request_pool(collection, runs=runs, making=making, user=user, **given)
         )
@@ -626,15 +648,15 @@ def _create_pool(plan: CollectionPlan, collection: Collection, user: Any) -> Poo
             jobs.run_to_end(
                 pools.request_extension(
                     pool,
-                    runs=get_runs_by_tag(collection, said.get("runs", [])),
-                    depth=said.get("depth"),
+                    runs=get_runs_by_tag(collection, declared.get("runs", [])),
+                    depth=declared.get("depth"),
                     user=user,
                 )
             )
-        for share in said.get("stages", [])[len(pool.stage_shares) :]:
+        for share in declared.get("stages", [])[len(pool.stage_shares) :]:
             jobs.run_to_end(sampling.request_stage(pool, share, user=user))
             pool.refresh_from_db()
         pool.refresh_from_db()
-        if pool.name != said["name"]:
-            rename_pool(pool, said["name"], user=user)
-    return collection.pools.get(name=said["name"])
+        if pool.name != declared["name"]:
+            rename_pool(pool, declared["name"], user=user)
+    return collection.pools.get(name=declared["name"])

@@ -162,7 +162,7 @@ def inspect_documents(source: Upload | uploads.UnpackedPart, work: ClaimedJob) -
     """Read a document file once, in bounded memory."""
     ids, counts = array("Q"), TextCounts()
     empty: list[str] = []
-    with uploads.open_upload(source, work, archives=True, counted=False) as feed:
+    with uploads.open_upload(source, work, archives=True, counts_rows=False) as feed:
         for document in read_documents(
             feed, name=source.name, max_bytes=settings.MAX_UNPACKED_BYTES
         ):
@@ -284,7 +284,7 @@ def store_documents(work: ClaimedJob, collection: Collection, docnos: set[str]) 
             docnos_read: set[str] = docnos_read,
             wanted: set[str] = wanted,
         ) -> Iterator[Document]:
-            with uploads.open_upload(file, work, archives=True, counted=False) as feed:
+            with uploads.open_upload(file, work, archives=True, counts_rows=False) as feed:
                 for document in read_documents(
                     feed, name=file.name, max_bytes=settings.MAX_UNPACKED_BYTES
                 ):
@@ -295,10 +295,10 @@ def store_documents(work: ClaimedJob, collection: Collection, docnos: set[str]) 
                         if len(docnos_read) == n_expected:
                             return
 
-        stored += work.in_batches(
+        stored += work.write_in_batches(
             rows(),
             lambda batch: Document.objects.bulk_create(batch, ignore_conflicts=True),
-            counted=True,
+            counts_progress=True,
         )
         wanted -= docnos_read
     return stored
@@ -347,10 +347,10 @@ def link_documents(work: ClaimedJob, pool: Pool) -> None:
     lacking = pool.entries.filter(PoolEntry.LACKS_TEXT)
     waiting = list(lacking.order_by("pk").values_list("pk", flat=True))
     work.progress(0, total=len(waiting), message="linking texts", now=True)
-    work.in_batches(
+    work.write_in_batches(
         waiting,
         lambda some: PoolEntry.objects.filter(pk__in=some).update(**texts),
-        counted=True,
+        counts_progress=True,
     )
 
 

@@ -26,14 +26,14 @@ def make_parameters(
     batch: int = DEFAULT_SIZE,
     audit: float = DEFAULT_AUDIT,
     llm_judge: str = "",
-    of: Collection | None = None,
+    collection: Collection | None = None,
     user: Any = None,
 ) -> dict[str, Any]:
     """Return the parameters to store with a new pool of this kind.
 
     strata, stages, llm_judge (the frozen LLM judge whose grades define strata, campaign/judge): of a
     sampled pool. goal, batch (pairs per batch), audit (share sampled at random): of a prioritised
-    pool. of, user: the collection and the user, for access to an LLM judge. Raises Refused for
+    pool. collection, user: for access to an LLM judge. Raises Refused for
     invalid values.
     """
     if kind == PoolKind.DEPTH:
@@ -42,8 +42,8 @@ def make_parameters(
         return sampling.make_sampled_parameters(
             strata,
             stages,
-            llm_judge=sampling.get_frozen_labels(of, llm_judge, user)
-            if llm_judge and of is not None
+            llm_judge=sampling.get_frozen_labels(collection, llm_judge, user)
+            if llm_judge and collection is not None
             else None,
         )
     if kind == PoolKind.ORDERED:

@@ -124,11 +124,11 @@ def check_ids(
     return facts, warnings
 
 
-def _zero_padding_hint(unknown: Iterable[str], known: Iterable[str]) -> str:
+def _zero_padding_hint(unknown_ids: Iterable[str], known_ids: Iterable[str]) -> str:
     """Return a hint if the IDs differ from the collection's only by leading zeros, otherwise an
     empty string."""
-    bare = {topic.lstrip("0"): topic for topic in known}
-    for topic in unknown:
+    bare = {topic.lstrip("0"): topic for topic in known_ids}
+    for topic in unknown_ids:
         if same := bare.get(topic.lstrip("0")):
             return f"; IDs are compared as text, so {topic} does not match {same}: write them the same way in both files"
     return ""

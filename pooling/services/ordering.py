@@ -96,7 +96,9 @@ def fill_ordered_pool(work: ClaimedJob, pool: Pool, pairs: PooledPairs) -> Poole
                 entry.stratum = 1 if by_chance[row] else None
             yield entry
 
-    work.in_batches(entries(), lambda batch: PoolEntry.objects.bulk_create(batch), counted=True)
+    work.write_in_batches(
+        entries(), lambda batch: PoolEntry.objects.bulk_create(batch), counts_progress=True
+    )
     return arranged
 
 

@@ -58,7 +58,7 @@ def preview_extension(work: ClaimedJob) -> dict[str, Any]:
     }
     if pool.kind == PoolKind.SAMPLED:
         drawn = unpooled_strata.make_late_strata(pool, pairs, entry_of)
-        n_new = facts["pairs drawn"] = drawn.n_asked
+        n_new = facts["pairs drawn"] = drawn.n_drawn
     campaigns = [row for cost in hooks.on_preview for row in cost(pool, n_new)]
     return {
         "facts": facts,

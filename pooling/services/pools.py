@@ -205,10 +205,10 @@ def build_pool(work: ClaimedJob) -> dict[str, Any]:
     elif pool.kind == PoolKind.ORDERED:
         pairs = ordering.fill_ordered_pool(work, pool, pairs)
     else:
-        work.in_batches(
+        work.write_in_batches(
             make_new_entries(pool, pairs, {}),
             lambda batch: PoolEntry.objects.bulk_create(batch),
-            counted=True,
+            counts_progress=True,
         )
     return _finish_pool(
         work, pool, pairs, warnings, built_at=timezone.now(), **describe_pairs(pairs)

@@ -27,28 +27,30 @@ AT_ONCE = 500
 
 
 class WrongFigure(NamedTuple):
-    """A wrong count: `row` stores `kept` in field `name`, but the count of its rows or files is
-    `so`. has_to_stay: only a person can decide which is right."""
+    """A wrong count: `row` stores `stored_value` in field `name`, but the count of its rows or files
+    is `recounted_value`. needs_decision: only a person can decide which is right."""
 
     row: Model
     name: str
-    kept: Any
-    so: Any
-    has_to_stay: bool = False
+    stored_value: Any
+    recounted_value: Any
+    needs_decision: bool = False
 
     @property
     def sentence(self) -> str:
         return (
             f"{self.row._meta.verbose_name} {self.row.pk} ({self.row}): {self.name} is "
-            f"{_shorten(self.kept)}, but a recount gives {_shorten(self.so)}"
+            f"{_shorten(self.stored_value)}, but a recount gives {_shorten(self.recounted_value)}"
         )
 
     def fix(self) -> bool:
         """Correct the count. Returns whether it is correct afterwards."""
-        if self.has_to_stay:
+        if self.needs_decision:
             return False
         return bool(
-            type(self.row)._default_manager.filter(pk=self.row.pk).update(**{self.name: self.so})
+            type(self.row)
+            ._default_manager.filter(pk=self.row.pk)
+            .update(**{self.name: self.recounted_value})
         )
 
 
@@ -125,7 +127,7 @@ def _check_strata(pool: Pool) -> list[WrongFigure]:
             for last in range(1, len(one.drawn) + 1)
         ]
         if so != one.drawn:
-            differ.append(WrongFigure(one, "drawn", one.drawn, so, has_to_stay=True))
+            differ.append(WrongFigure(one, "drawn", one.drawn, so, needs_decision=True))
     return differ
 
 

@@ -92,12 +92,12 @@ def _check_name(name: str, rule: str, *, longest: int) -> str:
     return wanted
 
 
-def _notify_renamed(thing: Run | Pool, before: str, user: Any) -> None:
+def _notify_renamed(thing: Run | Pool, old_name: str, user: Any) -> None:
     for hear in hooks.on_renamed:
-        hear(thing, before, user)
+        hear(thing, old_name, user)
 
 
-def _rename_run_in_pool(pool: Pool, before: str, wanted: str) -> None:
+def _rename_run_in_pool(pool: Pool, old_tag: str, new_tag: str) -> None:
     """Update the pairs that the run contributed, its statistics and the digest of the pool's file."""
     rows: list[tuple[str, int]] = []
     for row, contributions in (
@@ -105,20 +105,20 @@ def _rename_run_in_pool(pool: Pool, before: str, wanted: str) -> None:
         .values_list("pk", "contributions")
         .iterator(chunk_size=2000)
     ):
-        if wanted in contributions:
+        if new_tag in contributions:
             says = _(
                 "The imported pairs of the pool %(pool)s already refer to a run %(wanted)s. Choose "
                 "another tag."
             )
-            raise Refused(says % {"pool": pool.name, "wanted": wanted})
-        if before in contributions:
-            rows.append((json.dumps(_rename_key(contributions, before, wanted)), row))
+            raise Refused(says % {"pool": pool.name, "wanted": new_tag})
+        if old_tag in contributions:
+            rows.append((json.dumps(_rename_key(contributions, old_tag, new_tag)), row))
     update_rows(PoolEntry, ("contributions",), rows)
     pool.coverage = {
-        name: _rename_key(figures, before, wanted) for name, figures in pool.coverage.items()
+        name: _rename_key(figures, old_tag, new_tag) for name, figures in pool.coverage.items()
     }
     pool.coverage["overlap"] = {
-        tag: _rename_key(row, before, wanted)
+        tag: _rename_key(row, old_tag, new_tag)
         for tag, row in pool.coverage.get("overlap", {}).items()
     }
     if pool.built_at is not None:
@@ -126,5 +126,5 @@ def _rename_run_in_pool(pool: Pool, before: str, wanted: str) -> None:
     pool.save(update_fields=["coverage", "digest"])
 
 
-def _rename_key(of_tags: Mapping[str, Any], before: str, wanted: str) -> dict[str, Any]:
-    return {wanted if tag == before else tag: value for tag, value in of_tags.items()}
+def _rename_key(values_by_tag: Mapping[str, Any], old_tag: str, new_tag: str) -> dict[str, Any]:
+    return {new_tag if tag == old_tag else tag: value for tag, value in values_by_tag.items()}

@@ -386,7 +386,7 @@ def restore_run(
         max_depth=int(np.diff(rankings.offsets).max()),
         warnings=rankings.warnings,
     )
-    _save_checked(run, row.line, "a run with a tag of its own")
+    _validate_and_save(run, row.line, "a run with a tag of its own")
     return run
 
 
@@ -408,11 +408,11 @@ def restore_clicks(
         warnings=[*grades.warnings, *warnings],
     )
     qrels.kind = Qrels.Kind.CLICKS
-    _save_checked(qrels, row.line, "qrels with a name of their own")
+    _validate_and_save(qrels, row.line, "qrels with a name of their own")
     return qrels
 
 
-def _save_checked(row: Model, line: int, expected: str) -> None:
+def _validate_and_save(row: Model, line: int, expected: str) -> None:
     """Validate and save a row. Raises NotRestorable if it is not valid."""
     try:
         row.full_clean()

@@ -162,10 +162,10 @@ def fill_sampled_pool(work: ClaimedJob, pool: Pool, pairs: PooledPairs) -> Poole
     with work.writing():
         pool.strata.all().delete()
         Stratum.objects.bulk_create(strata, batch_size=AT_ONCE)
-    work.in_batches(
+    work.write_in_batches(
         _make_entries(pool, arranged, draw, order),
         lambda batch: PoolEntry.objects.bulk_create(batch),
-        counted=True,
+        counts_progress=True,
     )
     return arranged
 

@@ -196,7 +196,7 @@ def _read_files(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
             upload.name, None, f"a {form} without {' and '.join(absent)}", "all required files"
         )
     bound = {"max_bytes": settings.MAX_UNPACKED_BYTES}
-    with uploads.open_upload(parts["topics"][0], work, counted=False) as feed:
+    with uploads.open_upload(parts["topics"][0], work, counts_rows=False) as feed:
         content = SetContent(
             form, read_topics(feed, name=parts["topics"][0].name, **bound), parts["topics"][0].name
         )
@@ -218,7 +218,7 @@ def _read_files(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
         known = {topic.topic for topic in content.topics} | set(
             upload.collection.topics.values_list("topic_id", flat=True)
         )
-        with uploads.open_upload(part, work, counted=False) as feed:
+        with uploads.open_upload(part, work, counts_rows=False) as feed:
             content.pairs = sort_pool(
                 read_pool(
                     feed,
@@ -236,7 +236,7 @@ def _read_list(upload: Upload, work: ClaimedJob) -> SetContent:
     """Read a list of pairs of the collection's topics in judging order, for example the unjudged
     documents of a new run."""
     known = set(upload.collection.topics.values_list("topic_id", flat=True))
-    with uploads.open_upload(upload, work, counted=False) as feed:
+    with uploads.open_upload(upload, work, counts_rows=False) as feed:
         pairs = read_pool(
             feed,
             name=upload.name,
@@ -253,7 +253,7 @@ def _read_bundle(upload: Upload, work: ClaimedJob, folder: Path) -> SetContent:
     """Read a set that is a single file."""
     known = list(upload.collection.topics.values_list("text", "topic_id"))
     names = TopicNames(dict(reversed(known)), {topic_id for _, topic_id in known})
-    with uploads.open_upload(upload, work, counted=False) as feed:
+    with uploads.open_upload(upload, work, counts_rows=False) as feed:
         bundle = read_bundle(feed, names, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
     content = SetContent(
         bundle.form,

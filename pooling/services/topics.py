@@ -40,7 +40,7 @@ def import_topics(work: ClaimedJob) -> dict[str, Any]:
     report: facts, warnings, stored."""
     upload = uploads.get_upload(work)
     collection = upload.collection
-    with uploads.open_upload(upload, work, counted=False) as feed:
+    with uploads.open_upload(upload, work, counts_rows=False) as feed:
         topics_read = read_topics(feed, name=upload.name, max_bytes=settings.MAX_UNPACKED_BYTES)
         check_new_topics(collection, topics_read, upload.name)
     rows, facts = make_topic_rows(collection, topics_read)
@@ -236,7 +236,9 @@ def check_topics(work: ClaimedJob) -> dict[str, Any]:
             changed.append(Topic(pk=pk, proposal=new[0], same_as=new[1]))
     work.progress(len(rows), now=True)
     reasons = Counter(reason for reason, _ in proposals.values())
-    work.in_batches(changed, lambda some: Topic.objects.bulk_update(some, ["proposal", "same_as"]))
+    work.write_in_batches(
+        changed, lambda some: Topic.objects.bulk_update(some, ["proposal", "same_as"])
+    )
     return {
         "facts": {
             "topics": len(rows),

@@ -35,7 +35,7 @@ from pooling.services import pool_pairs, sampling
 class LateStrata:
     """Strata of the pairs that unpooled runs add to a sampled pool.
 
-    pairs: all pairs in judging order. stage: the stage that samples from the new strata. drawn_as:
+    pairs: all pairs in judging order. stage: the stage that samples from the new strata. draw_by_pair:
     (topic, document) -> stratum's number, place, stage or None.
     """
 
@@ -43,16 +43,16 @@ class LateStrata:
     pairs: PooledPairs
     stage: int
     strata: list[Stratum]
-    drawn_as: Mapping[tuple[str, str], tuple[int, int, int | None]]
+    draw_by_pair: Mapping[tuple[str, str], tuple[int, int, int | None]]
     topics: Mapping[int, str]
 
     @property
-    def n_asked(self) -> int:
-        return sum(stage is not None for _, _, stage in self.drawn_as.values())
+    def n_drawn(self) -> int:
+        return sum(stage is not None for _, _, stage in self.draw_by_pair.values())
 
     def mark(self, entries: Sequence[PoolEntry]) -> None:
         for entry in entries:
-            entry.stratum, entry.place, entry.stage = self.drawn_as[
+            entry.stratum, entry.place, entry.stage = self.draw_by_pair[
                 self.topics[entry.topic_id], entry.docno
             ]
             entry.entered = SelectionMethod.CHANCE.value if entry.stage else ""
@@ -128,7 +128,7 @@ def make_late_strata(
 
 
 def _make_strata(
-    pool: Pool, made: Strata, counts: NDArray[np.int64], stage: int, first: int
+    pool: Pool, new_strata: Strata, counts: NDArray[np.int64], stage: int, first: int
 ) -> list[Stratum]:
     """Make unsaved strata of new pairs, from which the earlier stages sampled nothing."""
     return [
@@ -136,10 +136,10 @@ def _make_strata(
             pool=pool,
             number=first + k,
             name=f"{name}{UNPOOLED_PREFIX}{stage}"[:300],
-            size=int(made.sizes[k]),
+            size=int(new_strata.sizes[k]),
             drawn=[0] * (stage - 1) + [int(counts[k])],
         )
-        for k, name in enumerate(made.names)
+        for k, name in enumerate(new_strata.names)
     ]
 
 
@@ -154,12 +154,12 @@ def _arrange_pairs(
     pool: Pool,
     pairs: PooledPairs,
     entry_of: Mapping[tuple[str, str], int],
-    drawn_as: Mapping[tuple[str, str], tuple[int, int, int | None]],
+    draw_by_pair: Mapping[tuple[str, str], tuple[int, int, int | None]],
 ) -> PooledPairs:
     stored: dict[int, int | None] = dict(pool.entries.values_list("pk", "stage"))
     keys = [(pair.topic, pair.document) for pair in pairs]
     stage = np.array(
-        [(stored[entry_of[key]] if key in entry_of else drawn_as[key][2]) or 0 for key in keys],
+        [(stored[entry_of[key]] if key in entry_of else draw_by_pair[key][2]) or 0 for key in keys],
         np.int32,
     )
     return arrange_in_stages(
@@ -167,9 +167,9 @@ def _arrange_pairs(
     )
 
 
-def undo_late_strata(pool: Pool, was: Mapping[str, Any]) -> None:
+def undo_late_strata(pool: Pool, earlier_state: Mapping[str, Any]) -> None:
     """Remove the strata and the stage of the last extension, whose entries are deleted."""
-    n = was["n_stages"]
+    n = earlier_state["n_stages"]
     pool.strata.filter(name__endswith=f"{UNPOOLED_PREFIX}{n + 1}").delete()
     for one in pool.strata.all():
         Stratum.objects.filter(pk=one.pk).update(drawn=one.drawn[:n])

@@ -341,12 +341,18 @@ class ProgressReader(io.RawIOBase):
     """A reader of the unpacked bytes of a file, which counts them as progress of a job: rows, and
     bytes of the uploaded file."""
 
-    def __init__(self, path: str, *, name: str, work: ClaimedJob, counted: bool) -> None:
+    def __init__(self, path: str, *, name: str, work: ClaimedJob, counts_rows: bool) -> None:
         self.packed: BinaryIO = open(path, "rb", buffering=0)  # type: ignore[assignment]  # noqa: SIM115  closed by close()
         self.unpacked: Iterator[bytes] = iterate_pieces(
             self.packed, name=name, max_bytes=settings.MAX_UNPACKED_BYTES
         )
-        self.name, self.work, self.counted, self.rows, self.rest = name, work, counted, 0, b""
+        self.name, self.work, self.counts_rows, self.rows, self.rest = (
+            name,
+            work,
+            counts_rows,
+            0,
+            b"",
+        )
 
     def readable(self) -> bool:
         return True
@@ -357,9 +363,9 @@ class ProgressReader(io.RawIOBase):
             piece, self.rest = piece[:size], piece[size:]
         else:
             self.rest = b""
-        if self.counted:
+        if self.counts_rows:
             self.rows += piece.count(b"\n")
-        self.work.progress(self.rows if self.counted else None, n_bytes=self.packed.tell())
+        self.work.progress(self.rows if self.counts_rows else None, n_bytes=self.packed.tell())
         return piece
 
     def close(self) -> None:
@@ -380,18 +386,22 @@ def open_upload(
     work: ClaimedJob,
     *,
     archives: bool = False,
-    counted: bool = True,
+    counts_rows: bool = True,
 ) -> Iterator[Any]:
     """Open the file's content. FormatErrors raised in the block get the text of the lines that they
     name.
 
-    archives: pass the path of a zip archive, which cannot be read sequentially. counted: count its
+    archives: pass the path of a zip archive, which cannot be read sequentially. counts_rows: count its
     lines as the job's progress.
     """
     path = source.path if isinstance(source, UnpackedPart) else source.file.path
     with open(path, "rb") as begin:
         zipped = archives and begin.read(4) == b"PK\x03\x04"
-    feed = None if zipped else ProgressReader(path, name=source.name, work=work, counted=counted)
+    feed = (
+        None
+        if zipped
+        else ProgressReader(path, name=source.name, work=work, counts_rows=counts_rows)
+    )
     try:
         yield path if feed is None else feed
     except FormatError as error:

@@ -113,7 +113,7 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
             making = make_parameters(
                 given["kind"],
                 **{name: given[name] for name in MAKING_KEYS},
-                of=collection,
+                collection=collection,
                 user=request.user,
             )
             job = ask(

@@ -66,7 +66,7 @@ def _receive_files(request: HttpRequest, collection: Collection) -> HttpResponse
         jobs.append(
             uploads.request_import(
                 one.upload,
-                mode=form.way() if one.sure else "inspect",
+                mode=form.upload_mode() if one.sure else "inspect",
                 options=options,
                 user=request.user,
             )

@@ -60,17 +60,17 @@ def test_pages_keep_what_was_asked_for() -> None:
 def test_the_second_list_of_a_page_has_parameters_of_its_own() -> None:
     shown = listed("?q=a&sort=name&gold-q=b", prefix="gold-")
     assert [row[0] for row in shown] == ["b"]
-    assert shown.kept == [("q", "a"), ("sort", "name")]
+    assert shown.other_parameters == [("q", "a"), ("sort", "name")]
     assert shown.address(sort="n") == "?q=a&sort=name&gold-q=b&gold-sort=n"
-    assert shown.whole == "?q=a&sort=name"
+    assert shown.unfiltered_address == "?q=a&sort=name"
 
 
 def test_a_list_in_which_nothing_fits_is_not_empty() -> None:
     assert not listed("?q=z").empty
-    assert listed("?q=z").tools
+    assert listed("?q=z").shows_tools
     nothing = ListPage(RequestFactory().get("/"), [], search=lambda row: row)
     assert nothing.empty
-    assert not nothing.tools
+    assert not nothing.shows_tools
 
 
 def drawn(template: str, **context: object) -> str:

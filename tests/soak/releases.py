@@ -28,7 +28,7 @@ for n in range(N):
     before, began = Judgement.objects.count(), time.monotonic()
     with (Path("FOLDER") / f"{n}.zip").open("wb+") as out:
         facts = write_release(campaign, ReleasePlan(), out)
-    found.append([time.monotonic() - began, Judgement.objects.count() - before, sqlite_log.log_bytes()])
+    found.append([time.monotonic() - began, Judgement.objects.count() - before, sqlite_log.get_log_size_bytes()])
 print(json.dumps(found))
 """
 IMPORT = """
@@ -69,8 +69,8 @@ def releases_built(place: Place) -> Iterator[str]:
     ).stdout.split("\n")[:-1]
     if refused := [line for line in lines if line != "accepted"]:
         raise AssertionError(f"{len(refused)} of {len(lines)} releases are refused: {refused[0]}")
-    seconds, meanwhile, log_bytes = (max(column) for column in zip(*built, strict=True))
-    in_log = f", the log had {log_bytes / 1e6:.0f} MB" if place.vendor == "sqlite" else ""
+    seconds, meanwhile, get_log_size_bytes = (max(column) for column in zip(*built, strict=True))
+    in_log = f", the log had {get_log_size_bytes / 1e6:.0f} MB" if place.vendor == "sqlite" else ""
     yield (
         f"{len(lines)} releases imported, each built within {seconds:.1f} s, with up to "
         f"{meanwhile} judgements meanwhile{in_log}"

@@ -344,7 +344,7 @@ def rehearse_plan(plan: CampaignPlan, *, actor: User | None) -> None:
     Steps that read files or create pairs are not rehearsed. Raises CampaignError,
     pooling.platform.jobs.Refused or FormatError.
     """
-    if plan.collection.heavy or plan.of("pool") or not plan.all_changes:
+    if plan.collection.is_slow or plan.of("pool") or not plan.all_changes:
         return
     try:
         with transaction.atomic():
@@ -364,7 +364,7 @@ def apply_plan(plan: CampaignPlan, *, actor: User | None) -> tuple[Collection, C
         with transaction.atomic():
             return _apply_changes(plan, actor)
     except BaseException:
-        delete_files(plan.collection.stray)
+        delete_files(plan.collection.stray_files)
         raise
 
 

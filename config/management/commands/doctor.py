@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from config.doctor import find_problems
+from config.doctor import run_checks
 
 
 class Command(BaseCommand):
@@ -14,10 +14,10 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:
-        all_findings = find_problems()
+        all_findings = run_checks()
         for finding in all_findings:
-            self.stdout.write(f"{'WRONG' if finding.wrong else 'note '}  {finding.sentence}")
-        n_wrong = sum(finding.wrong for finding in all_findings)
+            self.stdout.write(f"{'WRONG' if finding.is_problem else 'note '}  {finding.sentence}")
+        n_wrong = sum(finding.is_problem for finding in all_findings)
         self.stdout.write(
             f"{n_wrong} to fix, {len(all_findings) - n_wrong} for information"
             if all_findings

@@ -84,10 +84,10 @@ class Command(BaseCommand):
         quiet = {"PYTHONWARNINGS": "ignore:You're running the worker with superuser"}
         children = [
             SupervisedProcess("web server", web, paths),
-            SupervisedProcess("worker", worker, {**paths, **quiet}, talks=False),
+            SupervisedProcess("worker", worker, {**paths, **quiet}, shows_output=False),
         ]
         threading.Thread(target=self.announce, args=(address,), daemon=True).start()
-        status = Supervisor(children, begun=partial(self.record_processes, alone)).run()
+        status = Supervisor(children, on_start=partial(self.record_processes, alone)).run()
         alone.close()
         self.stdout.write("Assay has stopped.")
         raise SystemExit(status)

@@ -26,8 +26,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         n_found = n_left = 0
         for fault in find_faults(fix=options["fix"]):
-            n_found, n_left = n_found + 1, n_left + (not fault.fixed)
-            self.stdout.write(f"{'fixed' if fault.fixed else 'WRONG'}  {fault.sentence}")
+            n_found, n_left = n_found + 1, n_left + (not fault.is_fixed)
+            self.stdout.write(f"{'fixed' if fault.is_fixed else 'WRONG'}  {fault.sentence}")
         summary = f"{format_count(n_found, 'problem')}, {n_found - n_left} of them fixed"
         self.stdout.write(summary if n_found else "no problems")
         if n_left:

@@ -64,14 +64,14 @@ class Command(BaseCommand):
     ) -> None:
         person = get_user(user)
         if collection:
-            self._bring(get_collection(collection), person, **options)
+            self._import_set(get_collection(collection), person, **options)
             return
         try:
             made = create_collection(name=str(new), user=person)
         except Refused as error:
             raise ImportFailed(str(error)) from None
         try:
-            self._bring(made, person, **options)
+            self._import_set(made, person, **options)
         except BaseException:
             delete_collection(made)
             raise
@@ -80,7 +80,7 @@ class Command(BaseCommand):
         else:
             self.stdout.write(made.slug)
 
-    def _bring(
+    def _import_set(
         self,
         target: Collection,
         person: Any,
@@ -96,7 +96,7 @@ class Command(BaseCommand):
                 path = Path(folder) / identifier.replace("/", "-")
                 path.mkdir()
                 write_set(identifier, path)
-                self._bring(target, person, set=str(path), name=name, inspect=inspect)
+                self._import_set(target, person, set=str(path), name=name, inspect=inspect)
             return
         try:
             if path.is_dir():

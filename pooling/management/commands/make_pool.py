@@ -182,7 +182,7 @@ class Command(BaseCommand):
                 batch=batch,
                 audit=audit,
                 llm_judge=llm_judge,
-                of=target,
+                collection=target,
                 user=own,
             )
             ask = request_preview if preview else request_pool

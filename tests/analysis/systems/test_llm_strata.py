@@ -82,7 +82,7 @@ def drawn(collection: Collection, *stages: float, user: Any = None, name: str = 
         strata="llm",
         stages=stages,
         llm_judge=f"{CAMPAIGN}/{JUDGE}",
-        of=collection,
+        collection=collection,
         user=user,
     )
     job = do(

@@ -383,7 +383,7 @@ def _run_and_die(job_id: int, at: str) -> None:
     # child, without that loop, would see others.
     with contextlib.suppress(AttributeError):
         del connections["default"]
-    setattr(jobs.ClaimedJob, "_guarded" if at == "begin" else "_close", die)
+    setattr(jobs.ClaimedJob, "_update_if_held" if at == "begin" else "_close", die)
     jobs.run_job(job_id)
 
 

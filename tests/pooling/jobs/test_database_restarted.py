@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.postgresql,
     pytest.mark.xdist_group("every kind of job on PostgreSQL"),
 ]
-WRITES = {"begin": "_guarded", "end": "_close"}
+WRITES = {"begin": "_update_if_held", "end": "_close"}
 
 
 @pytest.fixture(scope="module")

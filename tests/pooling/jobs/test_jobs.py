@@ -200,7 +200,7 @@ def test_rows_are_written_in_small_transactions_and_stop_when_cancelled(do, monk
     sizes: list[int] = []
 
     def write(work: ClaimedJob) -> dict[str, Any]:
-        return {"rows": work.in_batches(range(5), lambda rows: sizes.append(len(rows)))}
+        return {"rows": work.write_in_batches(range(5), lambda rows: sizes.append(len(rows)))}
 
     job = do(write)
     jobs.run_job(job.pk)

@@ -43,7 +43,7 @@ class Killed(BaseException):
 @contextmanager
 def killed_at(step: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Ends the worker before its so many-th write (from 1)."""
-    steps, write = 0, jobs.ClaimedJob._guarded
+    steps, write = 0, jobs.ClaimedJob._update_if_held
 
     def guarded(work: jobs.ClaimedJob, **changes: Any) -> None:
         nonlocal steps
@@ -53,7 +53,7 @@ def killed_at(step: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         write(work, **changes)
 
     with monkeypatch.context() as patch:
-        patch.setattr(jobs.ClaimedJob, "_guarded", guarded)
+        patch.setattr(jobs.ClaimedJob, "_update_if_held", guarded)
         yield
 
 
