@@ -70,8 +70,8 @@ def add_campaign_options(parser: ArgumentParser) -> None:
         help="pseudonyms of annotators to leave out",
     )
     back = (
-        "pseudonyms of excluded annotators whose judgements count here (without a "
-        "name: all of them)"
+        "pseudonyms of excluded annotators whose judgements are included (without a pseudonym: "
+        "all of them)"
     )
     parser.add_argument("--include-excluded", nargs="*", metavar="PSEUDONYM", help=back)
     add_judges_option(parser)

@@ -53,7 +53,7 @@ class Options(JudgementOptions):
     labels: str = option(
         "graded",
         "Grades of the labels",
-        help="type of labels: all grades of the scale, or binary",
+        help="type of labels",
         choices=(
             ("graded", "all grades"),
             ("binary", "relevant or not, from the minimum relevant grade"),

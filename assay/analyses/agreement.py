@@ -153,7 +153,10 @@ def format_note(result: Values) -> str:
 
 
 class Command(FileCommand):
-    help = "Measure agreement between annotators: Cohen's kappa, Krippendorff's alpha, Fleiss' kappa, percent agreement."
+    help = (
+        "Measure inter-annotator agreement: Cohen's kappa, Krippendorff's alpha, Fleiss' kappa, "
+        "and percent agreement."
+    )
     tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:

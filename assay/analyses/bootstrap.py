@@ -71,7 +71,7 @@ class Options(EvaluationOptions):
     label_trials: int = option(
         200,
         "Simulated labellings",
-        help="number of labellings drawn from the judgements",
+        help="number of sets of labels resampled from the judgements",
         least=2,
         most_in_form=100_000,
     )
@@ -223,8 +223,8 @@ def parse_condition(text: str) -> WrittenCondition:
 
 class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
     help = (
-        "Rank runs on bootstrap samples of the topics: probability of each rank, expected rank, "
-        "percentiles, share of samples in which one run beats another."
+        "Rank runs on bootstrap samples of the topics. Report the probability of each rank, the "
+        "expected rank, percentiles, and the share of samples in which one run beats another."
     )
     tables = staticmethod(result_tables)
     charts = staticmethod(result_charts)
@@ -241,18 +241,20 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
             type=parse_condition,
             dest="conditions",
             metavar="NAME=MEASURE,QRELS[,TOPICS_FILE[,MIN_RELEVANT]]",
-            help="additional condition under which the runs are ranked; can be repeated",
+            help="additional condition for ranking the runs; can be repeated",
         )
         parser.add_argument(
             "--judgements",
             metavar="FILE",
-            help="file of the judgements from which QRELS was made, to rank the runs under resampled "
-            "labels as well",
+            help=(
+                "file of the judgements from which QRELS was created; the runs are also ranked "
+                "under resampled labels"
+            ),
         )
         parser.add_argument(
             "--label-noise",
             action="store_true",
-            help="rank the runs under labels resampled from the judgements of --campaign as well",
+            help="add rankings under labels resampled from the judgements of --campaign",
         )
         add_options(parser, Options)
 

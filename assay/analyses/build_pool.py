@@ -63,8 +63,8 @@ def result_tables(result: Values) -> list[Table]:
 
 class Command(FileCommand):
     help = (
-        "Build the depth-k pool of runs: all documents in the first k results of a run, with "
-        "best rank, contributing runs and order of judging."
+        "Build the depth-k pool of runs: all documents in the first k results of any run, with "
+        "their best rank, contributing runs and order of judging."
     )
     makes_data_file = True
     tables = staticmethod(result_tables)

@@ -96,8 +96,8 @@ def result_tables(result: Values) -> list[Table]:
 
 class Command(FileCommand):
     help = (
-        "Report statistics of an annotation campaign: counts, grades with their times, judgements "
-        "over time, completeness of the pool."
+        "Report statistics of an annotation campaign: counts, grades with their times, "
+        "judgements over time, and completeness of the pool."
     )
     takes_seed = False
     tables = staticmethod(result_tables)
@@ -107,8 +107,10 @@ class Command(FileCommand):
         parser.add_argument(
             "--pool",
             metavar="POOL",
-            help="file written by `assay pool build`, to report the depth to which the pool is "
-            "complete",
+            help=(
+                "file written by `assay pool build`, for reporting the depth to which the pool "
+                "is completely judged"
+            ),
         )
 
     def compute(self, *, pool: str | None, **option_values: Any) -> Values:

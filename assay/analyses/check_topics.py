@@ -27,7 +27,7 @@ class Options(CheckedOptions):
     match: str = option(
         str(MatchLevel.EXACT),
         "Duplicates",
-        help="rule for duplicates: how similar their texts are",
+        help="rule for duplicates",
         choices=(
             (str(MatchLevel.EXACT), "equal except for case and spaces"),
             (str(MatchLevel.PUNCTUATION), "equal except for punctuation"),
@@ -80,7 +80,9 @@ class Command(FileCommand):
         )
         add_options(parser, Options)
         parser.add_argument(
-            "--keep", metavar="FILE", help="output file for the topics to keep, `id<TAB>text`"
+            "--keep",
+            metavar="FILE",
+            help="output file for the topics to keep, in the format `id<TAB>text`",
         )
         parser.add_argument(
             "--removed", metavar="FILE", help="output file for the topics to remove, with reasons"

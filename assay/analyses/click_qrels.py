@@ -148,8 +148,8 @@ def result_tables(result: Values) -> list[Table]:
 
 class Command(FileCommand):
     help = (
-        "Derive qrels from a click log. Grades are clicked or skipped, or ranges of the "
-        "click-through rate or of a click model's estimate."
+        "Derive qrels from a click log. Grades distinguish clicked and skipped documents, or "
+        "ranges of the click-through rate or of a click model's estimate."
     )
     makes_data_file = True
     takes_seed = False

@@ -118,8 +118,8 @@ def compute(
 
 class Command(FileCommand):
     help = (
-        "Compare LLM judges with human judgements: agreement, rankings of systems, and estimates "
-        "corrected by prediction-powered inference."
+        "Compare LLM judges with human judgements. Report agreement, rankings of systems, and "
+        "estimates corrected by prediction-powered inference."
     )
     tables = staticmethod(result_tables)
     charts = staticmethod(result_charts)
@@ -146,8 +146,10 @@ class Command(FileCommand):
         parser.add_argument(
             "--about",
             metavar="FILE",
-            help="llm-judges.json of a release, with related systems and the times at which labels "
-            "were frozen",
+            help=(
+                "file llm-judges.json of a release, which lists related systems and the times at "
+                "which the labels were frozen"
+            ),
         )
         parser.add_argument(
             "--judgements",

@@ -68,7 +68,7 @@ class Options(CheckedOptions):
     adjust: tuple[str, ...] = option(
         (),
         "Adjust for",
-        help="comma-separated effects to separate from the systems: position, length, citations",
+        help="comma-separated effects to adjust for: position, length, citations",
         read=parse_covariates,
         metavar="EFFECTS",
     )
@@ -373,8 +373,8 @@ def result_charts(result: Values) -> list[Picture]:
 
 class Command(FileCommand):
     help = (
-        "Rank systems by preferences between two answers: Bradley-Terry with ties, and confidence "
-        "intervals clustered by topic."
+        "Rank systems by preferences between two answers. The command fits a Bradley-Terry model "
+        "with ties, and clusters confidence intervals by topic."
     )
     tables = staticmethod(result_tables)
     charts = staticmethod(result_charts)
@@ -384,8 +384,10 @@ class Command(FileCommand):
         parser.add_argument(
             "battles",
             metavar="BATTLES",
-            help="battles: topic, system_a, system_b, winner, and optionally shown_left, annotator, "
-            "tokens_a, tokens_b, citations_a, citations_b",
+            help=(
+                "table of battles: topic, system_a, system_b, winner, and optionally shown_left, "
+                "annotator, tokens_a, tokens_b, citations_a, citations_b"
+            ),
         )
         add_options(parser, Options)
 

@@ -47,7 +47,7 @@ class Options(EvaluationOptions):
     bootstrap: int = option(
         1000,
         "Bootstrap samples for the interval",
-        help="number of bootstrap samples of topics, 0 for no confidence interval (default: 1000)",
+        help="number of bootstrap samples of topics, or 0 for no confidence interval (default: 1000)",
         least=0,
         most_in_form=100_000,
     )
@@ -249,7 +249,7 @@ def result_charts(result: Values) -> list[Picture]:
 class Command(ByTopicGroup, CampaignCommand):
     help = (
         "Compare the rankings of systems under two or more qrels: Kendall's tau, AP correlation, "
-        "swapped and tied pairs, confidence intervals."
+        "swapped and tied pairs, and confidence intervals."
     )
     tables = staticmethod(result_tables)
     charts = staticmethod(result_charts)
@@ -262,8 +262,9 @@ class Command(ByTopicGroup, CampaignCommand):
             metavar="NAME=FILE",
             action="append",
             default=[],
-            help="qrels file under which the runs are ranked; give two or more, or with --campaign at "
-            "least one",
+            help=(
+                "qrels file for ranking the runs; give two or more, or at least one with --campaign"
+            ),
         )
         add_topics_option(parser)
         add_options(parser, Options)

@@ -32,7 +32,7 @@ class Options(VerdictOptions):
     seconds_per_document: float | None = option(
         None,
         "Seconds per document",
-        help="reading time per document in seconds, to show search lengths as times",
+        help="reading time per document in seconds, for reporting search lengths as times",
         hint="To show search lengths as reading times. Leave empty for none.",
         least=0,
         strict=True,
@@ -181,8 +181,8 @@ def result_charts(result: Values) -> list[Picture]:
 
 class Command(ByTopicGroup, CampaignCommand):
     help = (
-        "Compare two runs by outcome (answered by neither, one, both), with tests and verdicts; "
-        "differences are B minus A."
+        "Compare two runs by outcome (topics answered by neither, one or both runs), with tests "
+        "and verdicts. Differences are B minus A."
     )
     run_places = ("run_a", "run_b")
     tables = staticmethod(result_tables)

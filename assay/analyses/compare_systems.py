@@ -81,7 +81,7 @@ class Options(SampledEvaluationOptions):
     against: str = option(
         "all",
         "Compare",
-        help="runs to compare: all (every pair, default), or TAG (this run with every other run)",
+        help="runs to compare: all (every pair), or TAG (this run with every other run)",
         hint="Every pair of runs, or one run with all others.",
         metavar="all|TAG",
         kind="tag",
@@ -389,8 +389,9 @@ def result_charts(result: Values) -> list[Picture]:
 class Command(CampaignCommand):
     estimates_sampled = True
     help = (
-        "Test the differences of systems on any measure: confidence intervals, raw and corrected "
-        "p-values, effect sizes, groups of systems that do not differ."
+        "Test the differences between systems on any measure. Report confidence intervals, raw "
+        "and corrected p-values, effect sizes, and groups of systems that do not differ "
+        "significantly."
     )
     tables = staticmethod(result_tables)
     verdicts = staticmethod(list_verdicts)
@@ -413,8 +414,10 @@ class Command(CampaignCommand):
         parser.add_argument(
             "--topic-groups",
             metavar="FILE",
-            help="file of topic groups (tab-separated topic and group); the systems are also "
-            "compared on each group",
+            help=(
+                "file that assigns topics to groups (tab-separated topic and group); systems are "
+                "also compared within each group"
+            ),
         )
         parser.add_argument(
             "--fail-on",

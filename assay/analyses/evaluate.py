@@ -167,7 +167,10 @@ def count_topics(evaluations: list[Evaluation]) -> Values:
 
 
 class Command(ByTopicGroup, CampaignCommand):
-    help = "Score runs under qrels: means over the topics and, on request, the score of each topic."
+    help = (
+        "Compute measures of runs: means over topics and, with --per-topic, the score of each "
+        "topic."
+    )
     takes_seed = False
     qrels_place = "judged"
     estimates_sampled = True

@@ -48,7 +48,7 @@ class Options(CheckedOptions):
     cutoff: int = option(
         DEFAULT_CUTOFF,
         "Cutoff",
-        help=f"results per query that a ranking evaluation request counts (default: {DEFAULT_CUTOFF})",
+        help=f"number of results per query in a ranking evaluation request (default: {DEFAULT_CUTOFF})",
         least=1,
         metavar="K",
     )

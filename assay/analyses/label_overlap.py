@@ -30,7 +30,7 @@ class Options(CheckedOptions):
     top: int = option(
         4,
         "Depth in the pool",
-        help="maximum best rank in the pool for a pair to count",
+        help="rank cutoff; only pairs with a best rank of at most N in the pool count",
         hint="Leave empty to count all judged pairs, whatever their rank.",
         least=1,
     )
@@ -178,7 +178,10 @@ def agreement_chart(result: Values, *, by_row: bool = False) -> Picture:
 
 class Command(CampaignCommand):
     counts_labels_only = True
-    help = "Compare judged pairs with click labels: pairs without a label, agreeing and contradicting pairs."
+    help = (
+        "Compare judged pairs with click labels: pairs without a label, agreeing pairs, and "
+        "contradicting pairs."
+    )
     takes_seed = False
     qrels_place = "judged"
     run_places = ()
@@ -201,7 +204,7 @@ class Command(CampaignCommand):
         parser.add_argument(
             "--pool",
             metavar="POOL",
-            help="pool file that gives the top pairs for --top (default: the campaign's pool)",
+            help="pool file with the ranks for --top (default: the campaign's pool)",
         )
         add_options(parser, Options)
         add_topics_option(parser)

@@ -53,7 +53,10 @@ class Options(VerdictOptions):
     baselines: str = option(
         "",
         "Organisers' baselines",
-        help="comma-separated tags of the organisers' baselines, in addition to those marked",
+        help=(
+            "comma-separated tags of the organisers' baselines, in addition to runs marked as "
+            "baselines"
+        ),
         hint="A record has to beat the baselines submitted before it.",
         metavar="TAGS",
         kind="tags",
@@ -69,7 +72,7 @@ class Options(VerdictOptions):
     highlight: str = option(
         "",
         "Mark runs whose description contains",
-        help="word that marks the runs whose description contains it",
+        help="word for highlighting all runs with this word in their description",
         metavar="WORD",
     )
 
@@ -380,8 +383,8 @@ def result_charts(result: Values) -> list[Picture]:
 
 class Command(ByTopicGroup, CampaignCommand):
     help = (
-        "Find the chain of state-of-the-art runs and compare them as Lin et al. (2021) do; with "
-        "--scores FILE, find the chain only."
+        "Find the chain of state-of-the-art runs, and compare them with the method of Lin et al. "
+        "(2021). With --scores FILE, only find the chain."
     )
     tables = staticmethod(result_tables)
     charts = staticmethod(result_charts)
@@ -393,18 +396,20 @@ class Command(ByTopicGroup, CampaignCommand):
         parser.add_argument(
             "--metadata",
             metavar="FILE",
-            help="table of tag, date, group, baseline (0 or 1) and description of each run "
-            "(default: runs in the order given)",
+            help=(
+                "table with the tag, date, group, baseline (0 or 1) and description of each run "
+                "(default: runs in the given order)"
+            ),
         )
         parser.add_argument(
             "--scores",
             metavar="FILE",
-            help="table of tag, date, group and score of each run, instead of QRELS and RUN",
+            help="table with the tag, date, group and score of each run, instead of QRELS and RUN",
         )
         parser.add_argument(
             "--score-column",
             metavar="NAME",
-            help="header of the score column, with --scores",
+            help="header of the score column (with --scores)",
         )
         add_options(parser, Options)
 

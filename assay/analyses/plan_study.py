@@ -93,7 +93,7 @@ class Options(EvaluationOptions):
     label_trials: int = option(
         200,
         "Simulated labellings",
-        help="number of labellings drawn from the judgements",
+        help="number of sets of labels resampled from the judgements",
         least=1,
         most_in_form=100_000,
     )
@@ -298,9 +298,9 @@ def result_charts(result: Values) -> list[Picture]:
 
 class Command(ByTopicGroup, CampaignCommand):
     help = (
-        "Plan the sample size of a study (power analysis): the number of topics to detect a "
-        "difference, or for a confidence interval of a given width, from the variances of "
-        "existing runs."
+        "Plan the sample size of a study from the variances of existing runs (power analysis). "
+        "Report the number of topics for detecting a difference, or for a confidence interval of "
+        "a given width."
     )
     tables = staticmethod(result_tables)
     charts = staticmethod(result_charts)
@@ -313,8 +313,11 @@ class Command(ByTopicGroup, CampaignCommand):
         parser.add_argument(
             "--judgements",
             metavar="FILE",
-            help="file of individual judgements (topic, document, annotator, grade), used to "
-            "estimate label noise and the value of additional judgements per pair (not needed with --campaign)",
+            help=(
+                "file of individual judgements (topic, document, annotator, grade), for "
+                "estimating label noise and the value of additional judgements per pair (not "
+                "needed with --campaign)"
+            ),
         )
 
     def compute(self, *, qrels: str, runs: list[str], seed: int, **option_values: Any) -> Values:

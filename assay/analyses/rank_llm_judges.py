@@ -33,7 +33,7 @@ class Options(CheckedOptions):
     max_grade: int | None = option(
         None,
         "Highest grade",
-        help="highest grade; higher LLM labels are left out (default: the highest human grade)",
+        help="highest grade; LLM labels above it are left out (default: the highest human grade)",
         least=1,
         metavar="GRADE",
     )

@@ -60,8 +60,10 @@ class Options(EvaluationOptions):
     as_unpooled: bool = option(
         False,
         "Each run as an unpooled run",
-        help="additional scores of each run as if it had not contributed to the pool: unjudged documents, "
-        "score bounds and imputed score of nDCG",
+        help=(
+            "report each run as if it had not contributed to the pool: unjudged documents, "
+            "score bounds and imputed score of nDCG"
+        ),
         hint="Unjudged documents, score bounds and imputed score of nDCG.",
     )
 
@@ -329,7 +331,7 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
         parser.add_argument(
             "--groups",
             metavar="FILE",
-            help="table of tag and group of each run, to leave out whole groups",
+            help="table with the tag and group of each run, for leaving out whole groups",
         )
         add_options(parser, Options)
 

@@ -160,8 +160,8 @@ def result_tables(result: Values) -> list[Table]:
 
 class Command(FileCommand):
     help = (
-        "Draw a stratified random sample of a pool's pairs. The probability of each pair is known, "
-        "so that scores can be estimated from it."
+        "Draw a stratified random sample of a pool's pairs. The probability of each pair is "
+        "known, so that you can estimate scores from the sample."
     )
     writes = ("output", "draw")
     makes_data_file = True
@@ -178,7 +178,7 @@ class Command(FileCommand):
         parser.add_argument(
             "--judged",
             metavar="FILE",
-            help="qrels file of pairs already judged, whose grades are written for the pairs drawn",
+            help="qrels file of pairs that are already judged; drawn pairs get these grades",
         )
         parser.add_argument(
             "--draw",

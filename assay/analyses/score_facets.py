@@ -51,7 +51,7 @@ class Options(RunReading):
     gains: tuple[float, ...] = option(
         (0.0, 0.4, 0.8, 1.0),
         "Gains of the facet's grades",
-        help="gain of each grade of the facet in uRBPgr, from grade 0 (default: 0,0.4,0.8,1)",
+        help="comma-separated gains of the facet's grades in uRBPgr (default: 0,0.4,0.8,1)",
         read=parse_gains,
         metavar="GAINS",
     )
@@ -110,14 +110,16 @@ def result_tables(result: Values) -> list[Table]:
 
 class Command(AnswerCommand):
     help = (
-        "Score runs by relevance and a second facet, such as understandability: RBP, uRBP, uRBPgr, "
-        "and the correlation of the facets."
+        "Score runs by relevance and a second facet, such as understandability. Report RBP, "
+        "uRBP, uRBPgr, and the correlation between the facets."
     )
     tables = staticmethod(result_tables)
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("qrels", metavar="QRELS")
-        parser.add_argument("facet", metavar="FACET", help="qrels with the grades of the facet")
+        parser.add_argument(
+            "facet", metavar="FACET", help="qrels file with the grades of the facet"
+        )
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_options(parser, Options)
         self.add_answer_options(parser)

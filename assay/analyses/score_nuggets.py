@@ -37,7 +37,10 @@ def compute(nuggets: Mapping[str, Sequence[Nugget]], labels: Sequence[ItemLabel]
 
 
 class Command(AnswerCommand):
-    help = "Score generated answers by nuggets: vital and all, strict and with partial support."
+    help = (
+        "Score generated answers by nuggets: vital nuggets and all nuggets, with strict and with "
+        "partial support."
+    )
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

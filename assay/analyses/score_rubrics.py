@@ -39,7 +39,10 @@ def compute(
 
 
 class Command(AnswerCommand):
-    help = "Score generated answers by weighted rubrics: criteria met, and criteria met at least partly."
+    help = (
+        "Score generated answers by weighted rubrics: criteria that are met, and criteria that "
+        "are at least partly met."
+    )
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -120,7 +120,7 @@ class Options(RunReading):
     sensitivity: float = option(
         1.0,
         "Sensitivity",
-        help="probability that an annotator calls a relevant pair relevant",
+        help="probability that an annotator labels a relevant pair as relevant",
         least=0,
         most=1,
         metavar="P",
@@ -128,7 +128,7 @@ class Options(RunReading):
     specificity: float = option(
         1.0,
         "Specificity",
-        help="probability that an annotator calls a non-relevant pair not relevant",
+        help="probability that an annotator labels a non-relevant pair as not relevant",
         least=0,
         most=1,
         metavar="P",
@@ -142,7 +142,7 @@ class Options(RunReading):
     unjudged: str = option(
         "drop",
         "Pairs without a grade",
-        choices=(("drop", "dropped"), ("lowest", "grade 0")),
+        choices=(("drop", "leave them out"), ("lowest", "grade 0")),
     )
     measures: list[Measure] | None = option(
         None,
@@ -459,8 +459,8 @@ def result_tables(result: Values) -> list[Table]:
 
 class Command(PiecewiseCommand):
     help = (
-        "Replay complete judgements with a pooling strategy, simulated annotator errors and "
-        "a budget, to plan a campaign."
+        "Replay a complete set of judgements with a pooling strategy, simulated annotator errors "
+        "and a budget, to plan a campaign."
     )
     tables = staticmethod(result_tables)
 

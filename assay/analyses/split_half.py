@@ -179,7 +179,10 @@ def result_charts(result: Values) -> list[Picture]:
 
 
 class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
-    help = "Split the topics at random into halves and count how often tests on the halves agree about pairs of runs."
+    help = (
+        "Split the topics into random halves, and count how often tests on both halves agree "
+        "about pairs of runs."
+    )
     tables = staticmethod(result_tables)
     charts = staticmethod(result_charts)
     piece = SplitHalfTally

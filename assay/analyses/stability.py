@@ -83,7 +83,7 @@ class Options(EvaluationOptions):
     element: str = option(
         "documents",
         "Elements to vary",
-        help="element that varies between sub-collections (a+b: two elements independently)",
+        help="element that varies between sub-collections (a+b: two elements, independently)",
         choices=tuple((name, name_element(name)) for name in (*ELEMENTS, *JOINT)),
         required=True,
     )
@@ -102,7 +102,7 @@ class Options(EvaluationOptions):
     min_tau: float = option(
         0.9,
         "Threshold of similarity",
-        help="minimum similarity for two rankings to agree",
+        help="minimum similarity at which two rankings agree",
         least=0,
         most=1,
         metavar="T",
@@ -110,8 +110,7 @@ class Options(EvaluationOptions):
     similarity: str = option(
         "tau-b",
         "Similarity of rankings",
-        help="similarity of two rankings (tau-ap: AP correlation, mean of both directions; rbo: "
-        "rank-biased overlap)",
+        help="similarity of two rankings",
         choices=(
             ("tau-b", "Kendall's tau-b"),
             ("tau-a", "Kendall's tau-a"),
@@ -122,7 +121,7 @@ class Options(EvaluationOptions):
     also: tuple[float, ...] = option(
         (),
         "Additional thresholds",
-        help="comma-separated additional thresholds of the similarity, such as 0.8,0.95",
+        help="comma-separated additional values for --min-tau, such as 0.8,0.95",
         read=parse_thresholds,
         metavar="T,T",
     )
@@ -292,8 +291,10 @@ class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
             "--export-qrels",
             type=parse_positive,
             metavar="N",
-            help="number of pairs of sub-collections per overlap whose qrels are written, with "
-            "--export",
+            help=(
+                "number of pairs of sub-collections per overlap for which qrels are written "
+                "(with --export)"
+            ),
         )
         add_options(parser, Options)
 

@@ -57,7 +57,7 @@ class Options(RunReading):
     cutoff: int = option(
         10,
         "Cutoff of nDCG",
-        help="cutoff of nDCG, the measure of the advice",
+        help="cutoff of nDCG, on which the advice is based",
         least=1,
         metavar="K",
     )
@@ -70,8 +70,10 @@ class Options(RunReading):
     audit_sample: AuditCounts | None = option(
         None,
         "Audit sample",
-        help="audit sample: N pairs drawn at random from LEFT unjudged pairs, RELEVANT of them "
-        "relevant",
+        help=(
+            "audit sample: N pairs drawn at random from LEFT unjudged pairs, of which RELEVANT "
+            "are relevant"
+        ),
         read=parse_audit_counts,
         metavar="LEFT,RELEVANT,N",
     )
@@ -164,8 +166,9 @@ def result_tables(result: Values) -> list[Table]:
 class Command(CampaignCommand):
     estimates_sampled = True
     help = (
-        "Advise whether judging can stop: open decisions between systems (prioritised "
-        "pools), or the effect of judging the rest (sampled pools)."
+        "Advise whether you can stop judging. The advice depends on undecided differences "
+        "between systems (prioritised pools), or on the effect of judging the remaining pairs "
+        "(sampled pools)."
     )
     tables = staticmethod(result_tables)
 
@@ -173,7 +176,10 @@ class Command(CampaignCommand):
         parser.add_argument(
             "qrels",
             metavar="QRELS",
-            help="qrels file of the judgements so far, or with --sampled the file of the sampled pool in five columns",
+            help=(
+                "qrels file of the judgements so far, or a sampled pool in five columns (with "
+                "--sampled)"
+            ),
         )
         parser.add_argument("runs", nargs="+", metavar="RUN")
         add_campaign_options(parser)

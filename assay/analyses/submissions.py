@@ -167,8 +167,8 @@ def result_charts(result: Values) -> list[Picture]:
 
 class Command(FileCommand):
     help = (
-        "Report submissions per group: number, number per month, breaches of the limit, best public "
-        "rank and the private ranks of that run."
+        "Report submissions by group: their number in total and per month, breaches of the "
+        "limit, the best public rank, and the private ranks of the same run."
     )
     takes_seed = False
     tables = staticmethod(result_tables)
@@ -189,7 +189,10 @@ class Command(FileCommand):
         parser.add_argument(
             "--institutions",
             metavar="FILE",
-            help="table of group and institution, with a header; groups of one institution count as one",
+            help=(
+                "table of group and institution, with a header; groups of the same institution "
+                "count as one group"
+            ),
         )
         parser.add_argument(
             "--score-column", metavar="NAME", help="header of the column with public scores"

@@ -59,7 +59,7 @@ class Options(RunReading):
     judge: int | None = option(
         None,
         "Number to judge",
-        help="number of documents to judge first (default: half of the unjudged)",
+        help="number of documents to judge first (default: half of the unjudged documents)",
         hint="Reports the effect of judging them. Leave empty for half of the unjudged.",
         least=1,
     )
@@ -318,18 +318,26 @@ class Command(CampaignCommand):
             nargs="+",
             metavar="RUN",
             default=[],
-            help="run files of the pool, to impute scores from documents that only one of them found",
+            help=(
+                "run files of the pool, for imputing scores from documents that only one of the "
+                "runs found"
+            ),
         )
         parser.add_argument(
             "--groups",
             metavar="FILE",
-            help="table of tag and group of each run of the pool (default: each run is its own group)",
+            help=(
+                "table with the tag and group of each run of the pool (default: each run is its "
+                "own group)"
+            ),
         )
         parser.add_argument(
             "--against-run",
             metavar="BASELINE",
-            help="other run: pairs are ordered by how much they can change the score difference "
-            "between RUN and BASELINE",
+            help=(
+                "other run; pairs are ordered by their largest possible effect on the score "
+                "difference between RUN and BASELINE"
+            ),
         )
         parser.add_argument(
             "--top-up",
@@ -341,7 +349,10 @@ class Command(CampaignCommand):
             nargs="+",
             metavar="QRELS",
             default=[],
-            help="qrels files of pools written by --top-up; the run is reported with and without them",
+            help=(
+                "qrels files of pools written by --top-up; results are reported with and without "
+                "them"
+            ),
         )
         add_options(parser, Options)
 

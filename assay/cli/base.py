@@ -188,7 +188,7 @@ class FileCommand:
                 type=parse_positive,
                 default=1,
                 metavar="N",
-                help="number of processes, which does not change the result (default: 1)",
+                help="number of parallel processes; results do not depend on it (default: 1)",
             )
         self.arguments(parser)
 

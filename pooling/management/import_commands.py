@@ -119,7 +119,7 @@ def add_file_arguments(parser: ArgumentParser, what: str) -> None:
     parser.add_argument(
         "--collection", required=True, metavar="SLUG", help="slug of the collection"
     )
-    parser.add_argument("--user", metavar="NAME", help="user who runs the import")
+    parser.add_argument("--user", metavar="NAME", help="username under which the import runs")
     parser.add_argument(
         "--inspect", action="store_true", help="show what the file contains without importing it"
     )

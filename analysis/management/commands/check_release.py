@@ -18,8 +18,8 @@ from assay.cli.base import BadInput, DatabaseCommand
 
 class Command(DatabaseCommand):
     help = (
-        "List what readers and reviewers of a release will miss, with reasons and fixes. Exit "
-        "status 1 if a label, a licence or an author is missing."
+        "List what a release lacks for its readers and reviewers, with reasons and fixes. The "
+        "exit status is 1 if a label, a licence or an author is missing."
     )
     takes_seed = False
 
@@ -29,7 +29,9 @@ class Command(DatabaseCommand):
             "--campaign", metavar="SLUG", help="campaign to check before a release is built"
         )
         parser.add_argument(
-            "--recipe", metavar="NAME", help="recipe of the campaign (default: the default choices)"
+            "--recipe",
+            metavar="NAME",
+            help="recipe of the campaign (default: the default settings)",
         )
 
     def compute(

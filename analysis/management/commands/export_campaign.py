@@ -65,7 +65,7 @@ class Command(DatabaseCommand):
             "--force",
             dest="anyway",
             action="store_true",
-            help="write the release although a label, a licence or an author is missing",
+            help="write the release even if a label, a licence or an author is missing",
         )
 
     def compute(

@@ -23,8 +23,8 @@ FORMS = {
 
 class Command(ExportCommand):
     help = (
-        "Write the judgements of a campaign: every revision with times and status, or the counted "
-        "ones in the format of another tool."
+        "Write the judgements of a campaign: all revisions with times and status, or only "
+        "the counted judgements in the format of another tool."
     )
 
     def arguments(self, parser: ArgumentParser) -> None:

@@ -13,7 +13,10 @@ from assay.number_words import format_count
 
 
 class Command(DatabaseCommand):
-    help = "Write the hours and judgements of each annotator of a campaign with names and, with --rate, amounts."
+    help = (
+        "Write the name, hours and judgements of each annotator of a campaign and, with --rate, "
+        "the amount to pay."
+    )
     makes_data_file = True
     takes_seed = False
 

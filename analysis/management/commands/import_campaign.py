@@ -17,8 +17,8 @@ from pooling.platform.jobs import Refused
 
 class Command(DatabaseCommand):
     help = (
-        "Import a release as a closed campaign with its collection, topics, pool and "
-        "judgements. Nothing is imported if a part is wrong."
+        "Import a release as a closed campaign with its collection, topics, pool and judgements. "
+        "If a part is invalid, nothing is imported."
     )
     takes_seed = False
 

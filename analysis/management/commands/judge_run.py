@@ -58,15 +58,20 @@ class Command(DatabaseCommand):
             nargs="+",
             default=[],
             metavar="FILE",
-            help="document files with the texts to judge, unless the collection has them",
+            help="document files with the texts to judge, if the collection does not contain them",
         )
         parser.add_argument(
             "--recipe",
             metavar="NAME",
-            help="recipe of the labels (default: the only one, or else the campaign's labels)",
+            help=(
+                "recipe of the labels (default: the only recipe of the release, otherwise the "
+                "campaign's labels)"
+            ),
         )
         parser.add_argument(
-            "--user", metavar="NAME", help="username of the manager of what is created"
+            "--user",
+            metavar="NAME",
+            help="username of the manager of the new campaign and collection",
         )
         parser.add_argument(
             "--force", dest="anyway", action="store_true", help=import_guard.FORCE_HELP

@@ -21,8 +21,8 @@ EXPORT_OF_TARGET = {
 
 class Command(DatabaseCommand):
     help = (
-        "Send the labels of a campaign to a search engine, at an address of "
-        "ASSAY_ENGINE_ENDPOINTS, and show its answer."
+        "Send the labels of a campaign to a search engine listed in ASSAY_ENGINE_ENDPOINTS, and "
+        "show its response."
     )
     takes_seed = False
 

@@ -57,17 +57,22 @@ class Command(DatabaseCommand):
             ),
         )
         parser.add_argument(
-            "--user", metavar="NAME", help="username to run the command as; manages what is created"
+            "--user",
+            metavar="NAME",
+            help=(
+                "username under which the command runs; this user manages newly created "
+                "collections and campaigns"
+            ),
         )
         parser.add_argument(
             "--collection-only",
             action="store_true",
-            help="export a collection without a campaign; SLUG is the collection's",
+            help="export a collection without a campaign; SLUG is then the slug of the collection",
         )
         parser.add_argument(
             "--files",
             action="store_true",
-            help="export the collection's files as well, into the new folder --output",
+            help="export the collection's files too; --output is then a new folder",
         )
 
     def compute(self, *, action: str, what: str, **options: Any) -> dict[str, Any]:

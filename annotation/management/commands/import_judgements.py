@@ -30,7 +30,7 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "judgements",
             metavar="FILE",
-            help="file with one judgement per row, in a format that is recognised by its content",
+            help="file with one judgement per row; the format is recognised by the content",
         )
         parser.add_argument(
             "--name",
@@ -45,7 +45,7 @@ class Command(DatabaseCommand):
         parser.add_argument(
             "--topics",
             metavar="FILE",
-            help="topic file with texts, for topics that the collection lacks",
+            help="topic file with texts, for topics missing from the collection",
         )
         parser.add_argument(
             "--grades",
@@ -72,7 +72,10 @@ class Command(DatabaseCommand):
             type=float,
             default=1.0,
             metavar="S",
-            help="minimum seconds; faster judgements are kept but do not count (default: 1)",
+            help=(
+                "minimum seconds per judgement; faster judgements are kept but do not count "
+                "(default: 1)"
+            ),
         )
         parser.add_argument(
             "--annotators",

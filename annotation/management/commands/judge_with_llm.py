@@ -60,8 +60,8 @@ SCALE = (
 
 class Command(FileCommand):
     help = (
-        "Label the pairs of a file with an LLM judge. Resumes after an interruption and records "
-        "every call."
+        "Label the pairs of a file with an LLM judge. The command records every call, and "
+        "resumes after an interruption."
     )
     makes_data_file = True
     takes_seed = False
@@ -121,7 +121,7 @@ class Command(FileCommand):
         parser.add_argument(
             "--guidelines",
             metavar="FILE",
-            help="file of guidelines, given to the LLM judge unchanged",
+            help="file with the guidelines, which the LLM judge receives unchanged",
         )
         parser.add_argument(
             "--samples",

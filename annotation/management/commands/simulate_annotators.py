@@ -27,7 +27,7 @@ from assay.number_words import format_count
 class Command(BaseCommand):
     help = (
         "Judge an open campaign with simulated annotators and known qrels, over HTTP or with "
-        "--direct. Marks the campaign and its annotators as simulated."
+        "--direct. The campaign and its annotators are marked as simulated."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -75,7 +75,7 @@ class Command(BaseCommand):
             help=f"proportions of annotator kinds, such as reliable:8,clicker:1 ({', '.join(ANNOTATOR_KINDS)})",
         )
         parser.add_argument(
-            "--url", default="http://127.0.0.1:8000", help="address of the running server"
+            "--url", default="http://127.0.0.1:8000", help="URL of the running server"
         )
         parser.add_argument(
             "--remote", action="store_true", help="allow a server on another machine"
@@ -106,7 +106,7 @@ class Command(BaseCommand):
             "--n-judgements",
             type=int,
             metavar="N",
-            help="number of judgements to make (default: all that are left)",
+            help="number of judgements to make (default: all remaining judgements)",
         )
         parser.add_argument(
             "--seed", type=parse_seed, default=0, metavar="N", help="random seed (default: 0)"

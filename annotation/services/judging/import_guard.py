@@ -31,9 +31,7 @@ LARGE_LINES, LARGE_BYTES = 4_000, 4_000_000
 """Size of an uncompressed file from which an import blocks the writer for longer than annotators
 should wait (docs/evidence/reliability.md)."""
 UNREADABLE_ERRORS = (FormatError, OSError, *ARCHIVE_ERRORS)
-FORCE_HELP = (
-    "import even while annotators judge on SQLite; their judgements wait until the import is done"
-)
+FORCE_HELP = "import into SQLite even during judging; judgements wait until the import has finished"
 FORCE_OPTION_HINT = "To import it now, add --force."
 FORCE_CHECKBOX_HINT = gettext_lazy(
     "To import it now, select “Import while annotators are judging”."

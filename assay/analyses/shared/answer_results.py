@@ -32,7 +32,7 @@ class AnswerOptions(CheckedOptions):
     missing_topics: str = option(
         "zero",
         "Topics without an answer of a system",
-        help="treatment of topics without an answer of a system",
+        help="topics for which a system has no answer",
         choices=_MISSING.choices,
     )
     per_topic: bool = option(False, "Add the scores of each topic")
@@ -225,8 +225,10 @@ class AnswerCommand(FileCommand):
         parser.add_argument(
             "--scores",
             metavar="FILE",
-            help="output file for scores by topic (run measure topic value), which `compare "
-            "systems --scores` reads",
+            help=(
+                "output file of scores by topic (run measure topic value), for use with `compare "
+                "systems --scores`"
+            ),
         )
 
     def finish(self, scores: AnswerScores, option_values: Mapping[str, Any]) -> Values:

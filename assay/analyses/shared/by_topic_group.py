@@ -29,8 +29,10 @@ class ByTopicGroup(FileCommand):
         parser.add_argument(
             "--topic-groups",
             metavar="FILE",
-            help="file of topic groups (tab-separated topic and group); results are also reported "
-            "per group",
+            help=(
+                "file that assigns topics to groups (tab-separated topic and group); results are "
+                "also reported per group"
+            ),
         )
 
     def compute_result(self, options: dict[str, Any]) -> dict[str, Any]:

@@ -48,8 +48,9 @@ def add_campaign_options(parser: ArgumentParser, *, labels: str = "graded") -> N
         action=CampaignAction,
         metavar="SLUG",
         help=(
-            "campaign in the database whose labels replace QRELS; a RUN can then be the tag of a "
-            "run in its collection (default: all its runs)"
+            "slug of a campaign in the database, whose labels replace QRELS; RUN is then a file "
+            "or the tag of a run in the campaign's collection (default: all runs of the "
+            "collection)"
         ),
     )
     parser.add_argument(

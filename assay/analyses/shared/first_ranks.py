@@ -43,7 +43,7 @@ class VerdictOptions(EvaluationOptions):
     cutoff: int = option(
         100,
         "Rank cutoff",
-        help="rank cutoff; a relevant document up to this rank answers a topic",
+        help="rank cutoff; a run answers a topic if it has a relevant document up to this rank",
         hint="A topic is answered by a relevant document up to this rank.",
         least=1,
         metavar="K",
@@ -57,7 +57,7 @@ class VerdictOptions(EvaluationOptions):
     family_size: int | None = option(
         None,
         "Comparisons in the family",
-        help="number of comparisons in the family, for the correction",
+        help="number of comparisons to correct for",
         hint="For a correction. Count all comparisons of your study.",
         least=1,
     )
@@ -68,7 +68,7 @@ def correction_option(default: str, *corrections: str) -> Any:
     return option(
         default,
         "Correction",
-        help="correction of the p-values on which verdicts are based",
+        help="correction of the p-values for verdicts",
         choices=tuple((name, names[name]) for name in corrections),
     )
 

@@ -98,7 +98,7 @@ def add_judgement_options(parser: ArgumentParser, options: type) -> None:
     parser.add_argument(
         "--campaign",
         metavar="SLUG",
-        help="campaign in the database whose judgements are used instead of a file",
+        help="slug of a campaign in the database, whose judgements are used instead of a file",
     )
     add_options(parser, options)
     add_judges_option(parser)

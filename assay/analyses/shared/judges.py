@@ -19,7 +19,7 @@ def add_judges_option(parser: ArgumentParser) -> None:
         nargs="+",
         choices=kinds,
         metavar="KIND",
-        help=f"annotator types that count: {', '.join(kinds)} (default: human and simulated)",
+        help=f"annotator types to include: {', '.join(kinds)} (default: human and simulated)",
     )
 
 

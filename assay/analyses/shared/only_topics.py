@@ -19,7 +19,7 @@ def add_topics_option(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--only-topics",
         metavar="FILE",
-        help="topic file, or file with one topic ID per line, of the topics to use",
+        help="file of the topics to use: a topic file, or one topic ID per line",
     )
 
 

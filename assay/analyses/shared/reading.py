@@ -17,8 +17,8 @@ class RunFiles(CheckedOptions):
         "Scores of runs are compared",
         help="precision for comparing the scores of runs",
         choices=(
-            ("float64", "in double precision, as trec_eval 10"),
-            ("float32", "in single precision, as trec_eval 9 and pytrec_eval"),
+            ("float64", "double precision, as in trec_eval 10"),
+            ("float32", "single precision, as in trec_eval 9 and pytrec_eval"),
         ),
     )
     lenient: bool = option(
@@ -49,10 +49,10 @@ class EvaluationOptions(RunReading):
     missing_topics: str = option(
         "zero",
         "Topics that a run lacks",
-        help="treatment of topics of the qrels that a run lacks",
+        help="topics of the qrels that are missing from a run",
         choices=(
-            ("zero", "count as 0"),
-            ("skip", "are left out for this run"),
+            ("zero", "score them 0"),
+            ("skip", "leave them out for this run"),
         ),
     )
     only_with_relevant: bool = option(False, "Leave out topics without relevant documents")
@@ -65,7 +65,9 @@ class SampledEvaluationOptions(EvaluationOptions):
     rank_model: bool = option(
         False,
         "Add the rank model",
-        help="add estimates of HT-P@k and HT-DCG@k with a regression on ranks (with --sampled)",
+        help=(
+            "add estimates of HT-P@k and HT-DCG@k that use a regression on ranks (with --sampled)"
+        ),
         hint="Also estimates HT-P@k and HT-DCG@k with a regression of the labels on ranks, "
         "which has the effect of a larger sample.",
         more={"of_samples": True},

@@ -13,7 +13,9 @@ from config import backups
 
 
 class Command(BaseCommand):
-    help = "Copy the database and all files to a new folder while the server runs."
+    help = (
+        "Make a consistent copy of the database and all files in a new folder, even during judging."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("folder", help="new folder for the backup")

@@ -10,7 +10,7 @@ from config.doctor import run_checks
 
 
 class Command(BaseCommand):
-    help = "Check this installation and suggest fixes. Exit status 1 if there is a problem."
+    help = "Check this installation and suggest fixes. The exit status is 1 if there is a problem."
     requires_system_checks: list[str] = []
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -11,8 +11,8 @@ from config.health import drain_file
 
 class Command(BaseCommand):
     help = (
-        "Make /readyz on this machine answer 503, so that a load balancer sends no more requests. "
-        "--end reverses it."
+        "Make /readyz on this machine return status 503, so that a load balancer sends no more "
+        "requests. To reverse this, use --end."
     )
     requires_system_checks: list[str] = []
 

@@ -12,8 +12,8 @@ from config import database_move
 
 class Command(BaseCommand):
     help = (
-        "Copy the SQLite database to an empty PostgreSQL database. The old database and all files "
-        "stay unchanged."
+        "Copy the SQLite database to an empty PostgreSQL database. The old database and all "
+        "files are not changed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -12,7 +12,10 @@ from config import backups
 
 
 class Command(BaseCommand):
-    help = "Restore a backup into an empty installation with configured database and files."
+    help = (
+        "Restore a backup into an empty installation, in which the database and the folder of "
+        "files are configured."
+    )
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -31,7 +31,7 @@ from config.supervisor import GRACE_SECONDS, SupervisedProcess, Supervisor
 
 
 class Command(BaseCommand):
-    help = "Prepare and start the web server and the background worker, on loopback by default."
+    help = "Prepare and start the web server and the worker, on the loopback interface by default."
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -13,14 +13,12 @@ from config.verification import QUARANTINE_FOLDER, find_faults
 class Command(BaseCommand):
     help = (
         "Recompute every counter from judgements and leases, check that every file exists and is "
-        "unchanged, and find unreferenced files. Changes nothing without --fix. Exit status 1 if "
-        "problems remain."
+        "unchanged, and find orphaned files. Without --fix, the command changes nothing. The "
+        "exit status is 1 if problems remain."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        words = (
-            f"correct the counters, and move unreferenced files to the folder {QUARANTINE_FOLDER}"
-        )
+        words = f"correct the counters, and move orphaned files to the folder {QUARANTINE_FOLDER}"
         parser.add_argument("--fix", action="store_true", help=words)
 
     def handle(self, *args: Any, **options: Any) -> None:

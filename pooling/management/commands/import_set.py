@@ -45,7 +45,10 @@ class Command(BaseCommand):
         target.add_argument(
             "--new",
             metavar="NAME",
-            help="name of a new collection for the set, which is removed if the set is refused",
+            help=(
+                "name of a new collection for the set; if the import fails, the collection is "
+                "deleted"
+            ),
         )
         parser.add_argument(
             "--name", metavar="NAME", help="name of the pool made from the set's pairs"
@@ -53,7 +56,10 @@ class Command(BaseCommand):
         parser.add_argument(
             "--user",
             metavar="NAME",
-            help="user who runs the import; becomes the manager of a new collection",
+            help=(
+                "username under which the import runs; this user becomes the manager of a new "
+                "collection"
+            ),
         )
         parser.add_argument(
             "--inspect", action="store_true", help="show what the set contains without importing it"

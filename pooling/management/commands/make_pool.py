@@ -118,9 +118,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--preview",
             action="store_true",
-            help="show the planned pool and what half of it could answer, without creating it",
+            help=(
+                "show the planned pool, and which conclusions would be possible after half of "
+                "the judgements, without creating the pool"
+            ),
         )
-        parser.add_argument("--user", metavar="NAME", help="username to run the command as")
+        parser.add_argument("--user", metavar="NAME", help="username under which the command runs")
 
     def handle(
         self,
