@@ -1,9 +1,10 @@
-"""A matcher of regular expressions that counts its steps, as Python's backtracks: for tests of how
-their number grows.
+"""A matcher for regular expressions that counts its steps and backtracks like Python's, for tests
+of how the number of steps grows with the text.
 
-`steps(pattern, text)` matches as `re.search` does (`matches(...)` says where, so that a test can
-hold it to `re`). `attacks(pattern)` are texts made for it: what comes before a repetition, the
-repetition's own text many times, and an end that does not fit."""
+`steps(pattern, text)` matches as `re.search` does, and `matches(...)` returns where, so that a test
+can compare it with `re`. `attacks(pattern)` returns texts that make the pattern slow: the text
+before a repetition, the repeated text many times, and an end that does not match.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ class TooManySteps(Exception):
 
 
 class Matcher:
-    """One pattern at one text. steps: how often a part of the pattern was tried at a place."""
+    """The match of one pattern against one text. steps: how often a part of the pattern was tried
+    at a position."""
 
     def __init__(self, pattern: str | bytes, flags: int, text: str, limit: int) -> None:
         parsed = parser.parse(
@@ -112,7 +114,7 @@ class Matcher:
         return further(0, at)
 
     def _run(self, op: Any, least: int, most: Any, one: Any, at: int, rest: Go) -> int | None:
-        """A repetition of one character: counted, not called in itself."""
+        """Match a repetition of one character. Its steps are counted without a call for each."""
         bound = len(self.text) if most is codes.MAXREPEAT else min(len(self.text), at + most)
         end = at
         while end < bound and self.takes(*one, self.text[end]):
@@ -190,7 +192,7 @@ class Matcher:
 
 
 def steps(pattern: str | bytes, flags: int, text: str, *, limit: int = 10**6) -> int:
-    """How many steps a search needs; TooManySteps beyond the limit."""
+    """Return how many steps a search takes. Raises TooManySteps beyond the limit."""
     sys.setrecursionlimit(20_000)
     matcher = Matcher(pattern, flags, text, limit)
     matcher.search()
@@ -198,7 +200,7 @@ def steps(pattern: str | bytes, flags: int, text: str, *, limit: int = 10**6) ->
 
 
 def attacks(pattern: str | bytes, flags: int) -> Iterator[tuple[str, str, str]]:
-    """(begin, what is repeated, end) for each unbounded repetition of the pattern, with several
+    """Return (begin, repeated text, end) for each unbounded repetition of the pattern, with several
     texts of each and several ends."""
     matcher = Matcher(pattern, flags, "", 0)
     for before, body, after in _repetitions(matcher, matcher.items, ""):
@@ -214,8 +216,8 @@ def attacks(pattern: str | bytes, flags: int) -> Iterator[tuple[str, str, str]]:
 def _repetitions(
     matcher: Matcher, items: list[Any], before: str
 ) -> Iterator[tuple[str, list[Any], str]]:
-    """(an example of what stands before, the repeated part, an example of what stands after) of
-    every repetition of more than ten."""
+    """Return each repetition of more than ten as (example of the text before, repeated part,
+    example of the text after)."""
     for index, (op, given) in enumerate(items):
         after = _example(matcher, items[index + 1 :])
         inner: list[list[Any]] = []
@@ -237,8 +239,8 @@ def _repetitions(
 
 
 def _example(matcher: Matcher, items: list[Any], skip: int = 0) -> str:
-    """A text that the items match, the one after `skip` others where a set of characters has so
-    many."""
+    """Return a text that matches the items. skip: number of other texts to pass over, if a set of
+    characters has as many."""
     out = ""
     for op, given in items:
         if op in REPEATS:

@@ -1,4 +1,4 @@
-"""A campaign of preferences for tests: two topics, three systems, battles by hand."""
+"""A campaign of preferences for tests, with two topics, three systems and chosen battles."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def make_battle_pool(*, texts: Sequence[str] = (), **settings: Any) -> Pool:
 
 
 def make_battle_campaign(*, texts: Sequence[str] = (), **settings: Any) -> Campaign:
-    """An open campaign with the pairs of BATTLES. texts: of d1, d2 and d3."""
+    """Create an open campaign with the pairs of BATTLES. texts: those of d1, d2 and d3."""
     pool = make_battle_pool(texts=texts)
     manager = make_user(may_create=True)
     settings = {"target_per_annotator": 0, "min_active_seconds": 0, **settings}

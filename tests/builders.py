@@ -40,7 +40,7 @@ def make_user(
     time_zone: str = "",
     email: str = "",
 ) -> User:
-    """A person with the password PASSWORD and a profile."""
+    """Create a user with the password PASSWORD and a profile."""
     name = name or f"person{next(_numbers)}"
     user = get_user_model().objects.create(
         username=name, is_superuser=superuser, is_staff=superuser, email=email
@@ -52,7 +52,7 @@ def make_user(
 
 
 def do_urgent_jobs() -> None:
-    """As a worker does: mails about accounts."""
+    """Run the urgent jobs (emails about accounts), as a worker does."""
     for job_id in jobs.list_urgent_jobs():
         jobs.run_job(job_id)
 
@@ -65,8 +65,8 @@ def make_collection(
     slug: str = "",
     texts: Sequence[str] = (),
 ) -> Collection:
-    """Topics t1, t2, … and documents d1, d2, … with short texts (`texts`: those of the first
-    documents)."""
+    """Create a collection with topics t1, t2, … and documents d1, d2, … with short texts. texts:
+    those of the first documents."""
     slug = slug or f"collection-{next(_numbers)}"
     collection = Collection.objects.create(
         slug=slug, name=slug.title(), n_documents=n_documents, created_by=manager
@@ -96,8 +96,8 @@ def make_collection(
 def make_pool(
     collection: Collection, *, depth: int = 10, ranks: Sequence[int] | None = None, name: str = ""
 ) -> Pool:
-    """Every topic with every document. Document di has best rank i (or ranks[i-1]) and priority
-    depth - rank; within one priority the topics follow each other in their order."""
+    """Create a pool of every topic with every document. Document di has best rank i (or ranks[i-1])
+    and priority depth - rank. Pairs of equal priority are in the order of their topics."""
     topics, documents = list(collection.topics.all()), list(collection.documents.order_by("pk"))
     pool = Pool.objects.create(
         collection=collection, name=name or f"pool {next(_numbers)}", depth=depth
@@ -140,8 +140,8 @@ def make_campaign(
     name: str = "",
     **settings: Any,
 ) -> Campaign:
-    """A campaign with a manager and a pair for each topic and document; open unless `state` says
-    draft, paused or closed."""
+    """Create a campaign with a manager and a pair for each topic and document. It is open unless
+    `state` is draft, paused or closed."""
     manager = manager or make_user(may_create=True)
     collection = collection or make_collection(
         n_topics=n_topics, n_documents=n_documents, manager=manager
@@ -173,7 +173,7 @@ def make_campaign(
 
 
 def make_annotator(campaign: Campaign, name: str = "", **fields: Any) -> Membership:
-    """An annotator who has read the guidelines; fields: of Membership."""
+    """Create an annotator who has read the guidelines. fields: of Membership."""
     membership = accounts.add_member(
         campaign=campaign, user=make_user(name), role=Membership.Role.ANNOTATOR
     )
@@ -190,7 +190,7 @@ def make_manager(campaign: Campaign, name: str = "") -> Membership:
 
 
 def lease_of(membership: Membership, pair: Pair, *, now: datetime) -> Lease:
-    """A lease for a pair of one's choosing, as the scheduler would make it."""
+    """Create a lease for the given pair, as the scheduler would."""
     pair.refresh_from_db()
     pair.held += 1
     pair.open_slots -= 1
@@ -210,7 +210,7 @@ def submit(
     now: datetime | None = None,
     **answer: Any,
 ) -> AnswerOutcome:
-    """Submit a grade for a lease with plausible times; grade None: cannot judge."""
+    """Submit a grade for a lease with plausible times. grade None: cannot judge."""
     if grade is None:
         answer.setdefault("cannot_reason", "other")
     return submission.submit_judgement(
@@ -235,7 +235,7 @@ def judge(
 def judge_pair(
     membership: Membership, pair: Pair, grade: int | None, *, now: datetime, **answer: Any
 ) -> Judgement:
-    """Judge a pair of one's choosing."""
+    """Lease the given pair to the annotator and judge it."""
     return submit(
         membership, lease_of(membership, pair, now=now), grade, now=now, **answer
     ).judgement
@@ -248,9 +248,12 @@ def judged_campaign(
     now: datetime | None = None,
     **settings: Any,
 ) -> Campaign:
-    """(topic, document) -> its grades by people of these names, the first by the first: {("t1",
-    "d1"): (0, 3)}. Two judgements a pair, topics and documents as many as it has, unless settings
-    (of make_campaign) say otherwise."""
+    """Create a campaign with these grades: (topic, document) -> grades by the named annotators, in
+    their order, for example {("t1", "d1"): (0, 3)}.
+
+    It has two judgements per pair, and as many topics and documents as the grades, unless settings
+    (of make_campaign) differ.
+    """
     topics, documents = zip(*grades, strict=True)
     settings = {
         "n_topics": len(set(topics)),
@@ -273,8 +276,8 @@ def judged_campaign(
 def campaign_on_its_way(
     *, n_judged: int, every: timedelta, left: timedelta, **settings: Any
 ) -> Campaign:
-    """ada has judged n pairs, one in each `every`, the last one half of it ago; it was opened when
-    she began, and the deadline is in `left`."""
+    """Create a running campaign: ada has judged n pairs, one per `every`, the last one half an
+    `every` ago. The campaign was opened when she began, and the deadline is in `left`."""
     campaign = make_campaign(**settings)
     ada, now = make_annotator(campaign, "ada"), timezone.now()
     for place in range(n_judged):

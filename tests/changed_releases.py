@@ -1,4 +1,4 @@
-"""Single random changes of a release, which prove.py must detect."""
+"""Random single changes to a release, each of which prove.py must detect."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def zip_parts(parts: dict[str, bytes]) -> io.BytesIO:
 
 
 def with_right_sums(parts: dict[str, bytes]) -> io.BytesIO:
-    """The release after a change, as somebody would publish it who computes the digests again."""
+    """Return the release with digests computed again after a change, as a forger would."""
     parts = {name: data for name, data in parts.items() if name != "SHA256SUMS"}
     lines = [f"{hashlib.sha256(parts[name]).hexdigest()}  {name}\n" for name in sorted(parts)]
     return zip_parts(parts | {"SHA256SUMS": "".join(lines).encode()})
@@ -51,7 +51,8 @@ def change_part(data: bytes, rng: random.Random) -> bytes:
 
 
 def find_undetected(data: bytes, n: int, *, seed: int) -> list[str]:
-    """Make n changes of random parts, one at a time. Return those that prove.py does not detect."""
+    """Make n random changes to parts, one at a time. Returns those that prove.py does not
+    detect."""
     rng, parts = random.Random(seed), read_parts(data)
     names, undetected = [name for name in parts if parts[name]], []
     for number in range(n):

@@ -1,5 +1,5 @@
-"""Commands by name, those on files and those of the installation: what Django's own functions of
-these names give for the latter."""
+"""Commands by name, both those on files and those of an installation. They replace Django's
+functions of the same names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LIBRARY = "assay"
 
 
 def get_commands() -> dict[str, str]:
-    """name -> app, or `assay`."""
+    """Return the app of each command by name, `assay` for commands on files."""
     ours = {
         name: LIBRARY
         for name, path in find_command_files().items()
@@ -27,7 +27,8 @@ def load_command_class(app: str, name: str) -> Any:
 
 
 def call_command(name: str, /, *arguments: Any, **options: Any) -> Any:
-    """options: by the names that the command gives them, beside what is typed."""
+    """Call a command. options: by the names that the command uses, in addition to typed
+    arguments."""
     if get_commands().get(name) != LIBRARY:
         return management.call_command(name, *arguments, **options)
     command = load_command(name)

@@ -1,5 +1,6 @@
-"""What tests may need: real collections, PostgreSQL, Redis, a browser. Absent ones are skipped with
-a message that cannot be overlooked; ASSAY_TEST_REQUIRE turns the skip into a failure."""
+"""Shared fixtures, and resources that tests may need: real collections, PostgreSQL, Redis, a
+browser. Without a resource its tests are skipped with a conspicuous message. ASSAY_TEST_REQUIRE
+turns such a skip into a failure."""
 
 from __future__ import annotations
 
@@ -44,8 +45,8 @@ settings.load_profile("assay")
 
 
 def absent(kind: str, reason: str) -> None:
-    """Skip the test for want of `kind`, or fail where an installation says that it must be
-    there."""
+    """Skip the test because the resource `kind` is missing, or fail if ASSAY_TEST_REQUIRE names
+    it."""
     MISSING[kind] = reason
     if kind in REQUIRED:
         pytest.fail(f"{kind} is required here (ASSAY_TEST_REQUIRE), but {reason}")
@@ -62,7 +63,7 @@ def reachable(host: str, port: int) -> bool:
 
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """The folder of real collections."""
+    """Return the folder of real collections."""
     configured = os.environ.get("ASSAY_TEST_DATA", "")
     if not configured:
         absent("data", "ASSAY_TEST_DATA is not set to the folder of real collections")
@@ -77,7 +78,7 @@ def data_folder() -> Path:
 
 @pytest.fixture(scope="session")
 def postgresql_url() -> str:
-    """Address of a PostgreSQL server on which databases may be made:
+    """Return the address of a PostgreSQL server on which databases may be created:
     postgresql://user@host:port/name."""
     url = os.environ.get("ASSAY_TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
     parts = urlparse(url)
@@ -97,9 +98,12 @@ def redis_url() -> str:
 
 @pytest.fixture(scope="session")
 def django_db_keepdb(request: pytest.FixtureRequest, django_db_modify_db_settings: None) -> bool:
-    """The test database on SQLite is a copy of a migrated one, unless something is asked of
-    pytest-django about its database. Django keeps what it finds, and still migrates: where the copy
-    lacked anything, it would be added. The folder goes with this process."""
+    """Use a copy of a migrated SQLite database as test database, unless an option of pytest-django
+    concerns the database.
+
+    Django keeps an existing database and still migrates it, so anything missing from the copy is
+    added. The folder is removed with this process.
+    """
     asked: bool = request.config.getvalue("reuse_db")
     test = connections["default"].settings_dict["TEST"]
     if (
@@ -115,9 +119,11 @@ def django_db_keepdb(request: pytest.FixtureRequest, django_db_modify_db_setting
 
 @pytest.fixture(scope="session", autouse=True)
 def _emptied_without_what_migrations_make() -> Iterator[None]:
-    """After a test that commits, Django empties all tables, and then makes anew the kinds of
-    content and permissions that migrations have made:
-    seventy statements. Those tables are left as they are here, for no test changes them."""
+    """Keep the tables of content types and permissions when Django empties the tables after a test
+    that commits.
+
+    Django would create their rows again with seventy statements, and tests do not change them.
+    """
     emptied = TransactionTestCase._fixture_teardown
 
     def empty(test: TransactionTestCase) -> None:
@@ -141,7 +147,7 @@ def _emptied_without_what_migrations_make() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def language_of_the_settings() -> Iterator[None]:
-    """Not that of the last request of another test."""
+    """Activate the language of the settings, not that of the last request of another test."""
     translation.deactivate()
     yield
     translation.deactivate()
@@ -149,14 +155,15 @@ def language_of_the_settings() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _nothing_kept_from_other_tests() -> None:
-    """Kept columns go by campaign id; a test database gives the same ids again and again."""
+    """Clear cached columns of campaigns before each test, because a test database assigns the same
+    campaign IDs again."""
     live._snapshots.clear()
 
 
 @pytest.fixture
 def rows_read_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page shows what was judged a moment before: the rows of a campaign are looked for at each
-    request."""
+    """Read the rows of a campaign for each request, so that a page shows what was judged a moment
+    before."""
     monkeypatch.setattr(live, "FRESH_SECONDS", 0.0)
     monkeypatch.setattr(live, "FRESH_SECONDS_LARGE", 0.0)
 
@@ -172,7 +179,7 @@ def _sketched_pictures(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture
 def real_pictures() -> Iterator[None]:
-    """Pictures are printed as in production (see tests/pictures.py)."""
+    """Render charts for print as in production (see tests/pictures.py)."""
     with pictures.real_pictures():
         yield
 
@@ -184,7 +191,7 @@ def module_world(
     django_db_setup: None,
     django_db_blocker: DjangoDbBlocker,
 ) -> Iterator[tuple[Any, Path]]:
-    """What `make_world()` of the test module returns, and the folder of its stored files."""
+    """Return the result of the test module's `make_world()`, and the folder of its stored files."""
     files = tmp_path_factory.mktemp("world")
     with for_several_tests(django_db_blocker):
         with override_settings(MEDIA_ROOT=files):
@@ -194,16 +201,17 @@ def module_world(
 
 @pytest.fixture
 def world(db: None, module_world: tuple[Any, Path], settings: Any, tmp_path: Path) -> Any:
-    """A copy of what the module's `make_world()` returns, made once per module. Each test has its
-    own transaction and its own copy of the stored files. Only for tests that do not commit."""
+    """Return a copy of the result of the module's `make_world()`, which runs once per module. Each
+    test has its own transaction and its own copy of the stored files. Only for tests that do not
+    commit."""
     made, files = module_world
     settings.MEDIA_ROOT = shutil.copytree(files, tmp_path / "files")
     return copy.deepcopy(made)
 
 
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
-    """Bytes give a test no name: packed ones hold the second in which they were packed, and two
-    workers that name one test differently run none at all."""
+    """Leave bytes out of the names of tests. Packed bytes contain the time of packing, and if two
+    workers name a test differently, no tests are run."""
     return argname if isinstance(val, bytes) else None
 
 
@@ -231,8 +239,8 @@ def pytest_collection_modifyitems(
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What stands in memory now stays to the end: whoever looks for garbage there again and again
-    spends a tenth of the time of tests of pages."""
+    """Exempt the objects that exist now from garbage collection, because they stay until the end.
+    Scanning them repeatedly takes a tenth of the time of tests of pages."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)

@@ -1,5 +1,5 @@
-"""An empty database of its own for one test, in place of the one that all tests share; and what the
-tests of a file have in common, made once."""
+"""Empty databases for single tests instead of the shared one, and objects that the tests of a file
+share."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tests.migrated import copy_migrated, fill_migrated
 def own_database(
     vendor: str, *, folder: Path, server: str = "", migrated: bool = False
 ) -> Iterator[str]:
-    """While it is open, Django's default database is a new one. server: of PostgreSQL; migrated:
-    with all tables. -> its address"""
+    """Make a new database Django's default for the duration of the context, and yield its address.
+    server: a PostgreSQL server to create it on. migrated: whether it has all tables."""
     name = f"assay_test_{uuid.uuid4().hex[:12]}"
     url = (
         f"{server.rpartition('/')[0]}/{name}"
@@ -52,7 +52,7 @@ def own_database(
 
 @contextmanager
 def new_database(server: str) -> Iterator[str]:
-    """A new database of PostgreSQL without tables, for other processes. -> its address"""
+    """Create a PostgreSQL database without tables for other processes, and yield its address."""
     name = f"assay_test_{uuid.uuid4().hex[:12]}"
     _ask(server, f"CREATE DATABASE {name}")
     try:
@@ -63,14 +63,15 @@ def new_database(server: str) -> Iterator[str]:
 
 @contextmanager
 def filled_database(server: str) -> Iterator[str]:
-    """A new database of PostgreSQL with all tables, for other processes. -> its address"""
+    """Create a PostgreSQL database with all tables for other processes, and yield its address."""
     with new_database(server) as url:
         fill_migrated(url)
         yield url
 
 
 def on_another_connection(deed: Callable[[], object]) -> None:
-    """Do it in another thread, to its end; what it raises is raised here."""
+    """Run a function to its end in another thread, with its own connection. Exceptions are raised
+    here."""
     raised: list[BaseException] = []
 
     def do() -> None:
@@ -91,15 +92,15 @@ def on_another_connection(deed: Callable[[], object]) -> None:
 
 @contextmanager
 def for_several_tests(blocker: DjangoDbBlocker) -> Iterator[None]:
-    """What is made at its beginning is there for each test until its end, and what a test makes of
-    it is taken back before the next one. Only for tests that do not commit."""
+    """Keep what is created at the beginning for several tests, and undo the changes of each test
+    before the next. Only for tests that do not commit."""
     with blocker.unblock(), undone():
         yield
 
 
 @contextmanager
 def undone() -> Iterator[None]:
-    """A transaction that is rolled back at its end."""
+    """Open a transaction that is rolled back at its end."""
     outer = transaction.atomic()
     # as Django marks what a class of tests has made: a snapshot or a durable transaction may begin
     # inside

@@ -1,4 +1,4 @@
-"""Files that the documents print, as they stand there."""
+"""Reading of files that the documentation prints."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 
 
 def block(document: str, first_line: str) -> str:
-    """The indented lines after the one that begins with this, up to the next line that is not, or
-    that begins another file."""
+    """Return the indented lines from the one that begins with `first_line` (without it if it is a
+    comment), up to the next line that is not indented or begins another file."""
     lines = (DOCS / document).read_text(encoding="utf-8").splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith(f"    {first_line}"))
     found = []

@@ -1,5 +1,5 @@
-"""A web application that takes as long to load as a test likes: until the file GATE is there.
-Answers with its process; to /6 after six seconds."""
+"""A web application that finishes loading only when the file GATE exists. It answers with its
+process ID, at /N after N seconds."""
 
 from __future__ import annotations
 

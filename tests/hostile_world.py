@@ -1,9 +1,10 @@
-"""An installation in which every text that people and files bring is hostile: it tries to leave its
-place on a page, in a script, a picture, a spreadsheet, a template, LaTeX. `problems_of` says what
-of it came through in an answer.
+"""An installation in which every text by users and from files is hostile: it tries to become code
+in a page, a script, a chart, a spreadsheet, a template or LaTeX. `problems_of` returns which of it
+succeeded in a response.
 
-Whatever comes through is found by its name: elements, attributes and handlers called `x-zq…` or
-`zq` are nobody's but the texts'."""
+Hostile texts are recognised by name: only they contain elements, attributes and handlers called
+`x-zq…` or `zq`.
+"""
 
 from __future__ import annotations
 
@@ -74,17 +75,17 @@ def say(short: str) -> str:
 
 
 def call(short: str) -> str:
-    """A name of a file, of which the program keeps what follows the last slash."""
+    """Return a hostile file name. The program keeps the part after the last slash."""
     return f"=\"'><x-zq-a onload=zq()>{{{{40|add:2}}}}zq{OVERRIDE}{short}"
 
 
 def word(short: str) -> str:
-    """Without white space, for ids and tags."""
+    """Return a hostile text without white space, for IDs and tags."""
     return f"={short}\"'><x-zq-h/onload=zq()>{{{{40|add:2}}}}zq</script><script>zq()</script>]]>{OVERRIDE}\\input{{zq}}$_^&#~%s"
 
 
 def brought(tail: str = "") -> Brought:
-    """The world's files, with its texts and ids made hostile. tail: of each id and tag."""
+    """Return the world's files with hostile texts and IDs. tail: end of each ID and tag."""
     t, u, v = (word(topic) + tail for topic in ("051", "7", "8"))
     a, b, d, x = (word(docno) + tail for docno in "abdx")
     topics = {t: "Type 2 diabetes", u: "type 2  DIABETES", v: "#1 or #2"}
@@ -110,7 +111,7 @@ def brought(tail: str = "") -> Brought:
 
 
 def fill(world: World) -> None:
-    """Every text that the world has not got from its files and forms, as if somebody had written
+    """Set every text of the world that does not come from files and forms, as if a user had entered
     it."""
     campaign, collection = world.campaign, world.collection
     member, pair = (
@@ -252,7 +253,7 @@ NO_SCRIPTS = {"application/json", "importmap"}
 
 
 class PageProblems(HTMLParser):
-    """What of the texts became more than text."""
+    """An HTML parser that reports hostile texts that became markup or code."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -314,8 +315,8 @@ class PageProblems(HTMLParser):
 
 
 def problems_of(answer: HttpResponse) -> tuple[list[str], PageProblems | None]:
-    """What came through in an answer of whatever kind, and what the page is made of where it is
-    one."""
+    """Return the problems of a response of any type. If it is a page, its parsed elements are
+    checked too."""
     content = b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined]
     kind = answer.headers.get("Content-Type", "").partition(";")[0]
     found = [
@@ -336,7 +337,7 @@ def problems_of(answer: HttpResponse) -> tuple[list[str], PageProblems | None]:
 
 
 def raw_problems(text: str) -> list[str]:
-    """By the bytes alone, whatever a parser makes of them."""
+    """Return the problems that are visible in the bytes, however a parser reads them."""
     said = [
         "an element of a text"
         for _ in re.finditer(r"<x-zq|<script>zq|<img src=x|<svg/onload", text)
@@ -359,7 +360,7 @@ def file_problems(kind: str, content: bytes) -> list[str]:
 
 
 def picture_problems(content: bytes) -> list[str]:
-    """Of SVG, which a browser may open by itself."""
+    """Return the problems of an SVG image, which a browser may open by itself."""
     try:
         root = ElementTree.fromstring(content)
     except ElementTree.ParseError as error:

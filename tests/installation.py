@@ -35,17 +35,20 @@ def free_port() -> int:
 
 
 def interruptible() -> None:
-    """For `preexec_fn`: Ctrl-C has its default action. A shell's background job, and what it
-    starts, inherits that it is ignored."""
+    """Restore the default action of Ctrl-C, for `preexec_fn`. Background jobs of a shell and their
+    children inherit that it is ignored."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Installation:
-    """cwd: started from there, as by somebody who stands in another folder; program: what starts it
-    in place of this checkout's manage.py; checkout: of another version; answers: the address that
-    says that it is there; demo: with the demo; example: with its finished campaign, too; prepared:
-    its database has all tables already, and its static files are collected, for tests of which the
-    first start is no part; settings: further variables, without their prefix."""
+    """A running installation for tests.
+
+    cwd: working directory from which it is started. program: command that starts it, instead of
+    this checkout's manage.py. checkout: folder of another version. answers: address that responds
+    once it is ready. demo: create the demo. example: create the demo's finished campaign, too.
+    prepared: begin with all tables and collected static files, for tests that are not about the
+    first start. settings: further environment variables, without their prefix.
+    """
 
     def __init__(
         self,
@@ -121,15 +124,15 @@ class Installation:
         )
 
     def has_demo(self) -> bool:
-        """Whether the worker has created the demo's campaigns."""
+        """Return whether the worker has created the demo's campaigns."""
         database = sqlite3.connect(f"file:{self.folder / 'assay.sqlite3'}?mode=ro", uri=True)
         with contextlib.closing(database) as known:
             n = known.execute("SELECT COUNT(*) FROM annotation_campaign").fetchone()[0]
         return bool(n)
 
     def start_again(self) -> None:
-        """After its `up` was killed: on the same port, where what that has left behind answers
-        until its place is taken."""
+        """Start the installation on the same port after `up` was killed. Processes that it left
+        behind answer until they are replaced."""
         self.__enter__()
         end = time.monotonic() + START_SECONDS
         while "Assay is running" not in (text := self.log.read_text(errors="replace")):
@@ -158,7 +161,7 @@ class Installation:
             self.server.wait()
 
     def run(self, code: str) -> str:
-        """Python inside this installation, in a process of its own. -> what it printed"""
+        """Run Python code in this installation, in a separate process. Returns what it printed."""
         done = subprocess.run(
             [
                 sys.executable,

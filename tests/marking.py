@@ -45,8 +45,8 @@ WORD = re.compile(r"[^\W\d_]{2,}")
 
 @dataclass(frozen=True)
 class Piece:
-    """Of a template, from start to end: kind "text", "value", "block", "comment", or "tag", whose
-    name is that of an HTML element ("/p": its end)."""
+    """A piece of a template, from start to end. kind: "text", "value", "block", "comment", or
+    "tag", whose name is that of an HTML element ("/p": its end)."""
 
     kind: str
     start: int
@@ -100,7 +100,7 @@ def _end_of_tag(source: str, at: int) -> int:
 
 
 def attributes(source: str, tag: Piece) -> Iterator[tuple[int, int]]:
-    """(start, end) of the values of its visible attributes."""
+    """Return (start, end) of the values of a tag's visible attributes."""
     at = tag.start
     while match := VISIBLE.search(source, at, tag.end):
         at = match.end()
@@ -111,7 +111,7 @@ def attributes(source: str, tag: Piece) -> Iterator[tuple[int, int]]:
 
 
 def says_something(text: str) -> bool:
-    """Whether it has words to translate."""
+    """Return whether a text has words to translate."""
     return any(
         word not in NAMES
         for word in WORD.findall(re.sub(r"&\w+;|\b[\w*-]+\.[a-z]{2,5}\b", " ", text))
@@ -119,7 +119,7 @@ def says_something(text: str) -> bool:
 
 
 def unmarked(source: str) -> list[str]:
-    """The texts that no tag marks for translation, in turn."""
+    """Return the texts of a template that are not marked for translation, in order."""
     found = []
     silent: list[str] = []
     marked = False
@@ -178,9 +178,9 @@ SENTENCE = re.compile(r"[^\W\d_]+[ ,:;]+[^\W\d_]+[ ,:;]+[^\W\d_]+|[^\W\d_]+ [^\W
 
 
 def unmarked_in_python(source: str) -> list[str]:
-    """Refusals, labels and help of forms, messages, choices of lists and models, and the like that
-    stand there without gettext; and what gettext could not find, since it is put together
-    before."""
+    """Return the texts of Python code that are shown to users but not passed to gettext (refusals,
+    labels and help of forms, messages, choices), and texts that gettext cannot find because they
+    are composed before the call."""
     told: list[ast.expr] = []
     for node in ast.walk(ast.parse(source)):
         if (
@@ -225,7 +225,7 @@ def unmarked_in_python(source: str) -> list[str]:
 
 
 def _called(call: ast.Call) -> str:
-    """The last word of what is called; of `messages.success` the first."""
+    """Return the last part of the name of a called function, for `messages.success` the first."""
     names = ast.unparse(call.func).split(".")
     return "messages" if names[0] == "messages" else names[-1]
 
@@ -235,8 +235,8 @@ def _second(pair: ast.expr) -> list[ast.expr]:
 
 
 def _branches(told: ast.expr) -> list[ast.expr]:
-    """The texts that may be said: both of an `if`, each of an `or`, all parts of a sum, before a
-    %."""
+    """Return the texts that an expression can have: both branches of an `if`, each operand of an
+    `or`, all parts of a sum, and what is before a %."""
     if isinstance(told, ast.IfExp):
         return [*_branches(told.body), *_branches(told.orelse)]
     if isinstance(told, ast.BoolOp):
@@ -250,15 +250,16 @@ def _branches(told: ast.expr) -> list[ast.expr]:
 
 
 def _constant(told: ast.expr) -> str:
-    """What of it stands in the program."""
+    """Return the literal part of a text."""
     if isinstance(told, ast.JoinedStr):
         return " ".join(part.value for part in told.values if isinstance(part, ast.Constant))
     return told.value if isinstance(told, ast.Constant) and isinstance(told.value, str) else ""
 
 
 def sentences_in_python(source: str) -> list[str]:
-    """Texts that read like a sentence and are neither marked nor for programmers: docstrings,
-    assertions and exceptions of theirs, names of caches."""
+    """Return the texts of Python code that read like a sentence and are not marked for translation.
+    Texts for programmers are left out: docstrings, assertions, their exceptions, and names of
+    caches."""
     tree = ast.parse(source)
     passed: set[ast.AST] = set()
     for node in ast.walk(tree):

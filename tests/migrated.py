@@ -1,11 +1,13 @@
-"""What every installation begins with, made once for a state of the program: an empty database with
-all tables, and the static files as they are collected. A test that is not about migrations or a
-first start copies them.
+"""The initial state of every installation, created once for each state of the program: an empty
+database with all tables, and the collected static files. Tests that are not about migrations or a
+first start copy them.
 
-Either takes five to seven seconds of a processor, and every process of a test run and every
-installation of a test needs the tables. They are kept in .pytest_cache under a digest of migrations,
-models and settings, so that an edit anywhere else makes nothing again. Whatever a kept file lacks,
-the test run and each installation migrate. Static files also depend on what collects them (config)."""
+Either takes five to seven seconds of processor time, and every process of a test run and every
+installation of a test needs the tables. They are kept in .pytest_cache under a digest of
+migrations, models and settings, so that other edits do not create them again. Whatever a kept file
+lacks is migrated by the test run and by each installation. Static files also depend on the code
+that collects them (config).
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ def digest(
     root: Path = ROOT,
     versions: Iterable[str] = (django.__version__, sqlite3.sqlite_version, sys.version),
 ) -> str:
-    """Digest of migrations, models and settings. root: of the checkout."""
+    """Return a digest of migrations, models and settings. root: of the checkout."""
     tables = [
         path
         for app in APPS
@@ -54,8 +56,8 @@ def _digest_of(paths: Iterable[Path], root: Path, more: Iterable[str]) -> str:
 
 @contextmanager
 def _alone(name: str) -> Iterator[None]:
-    """One process at a time looks for what is kept under this name, and makes it; the others
-    wait."""
+    """Hold a lock on this name, so that one process looks for the kept file and creates it while
+    others wait."""
     KEPT.mkdir(exist_ok=True)
     with (KEPT / f"{name}.lock").open("w") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
@@ -63,8 +65,8 @@ def _alone(name: str) -> Iterator[None]:
 
 
 def migrated_file() -> Path:
-    """The file to copy. Made at need, by one process while the others wait; files of earlier states
-    are removed."""
+    """Return the migrated database file to copy. If needed, it is created by one process while
+    others wait. Files of earlier states are removed."""
     path = KEPT / f"migrated-{digest()}.sqlite3"
     with _alone("migrated"):
         if not path.exists():
@@ -79,7 +81,7 @@ def migrated_file() -> Path:
 
 
 def collected_folder() -> Path:
-    """Static files and the mark of what they were collected from, as `up` keeps them in a data
+    """Return the folder of collected static files with their digest, as `up` keeps them in a data
     folder."""
     stands = sorted(path for path in (ROOT / "static").rglob("*") if path.is_file())
     lines = [
@@ -108,8 +110,8 @@ def collected_folder() -> Path:
 
 
 def copy_prepared(to: Path, url: str = "") -> None:
-    """For an installation that has not been started yet: its folder, and its tables there or in its
-    empty database of PostgreSQL."""
+    """Prepare an installation that has not been started yet: its folder, and its tables there or in
+    its empty PostgreSQL database."""
     if url:
         fill_migrated(url)
     else:
@@ -118,7 +120,7 @@ def copy_prepared(to: Path, url: str = "") -> None:
 
 
 def fill_migrated(url: str) -> None:
-    """The same tables for an empty database of PostgreSQL, out of a dump of the first that was
+    """Create all tables in an empty PostgreSQL database from a dump of the first one that was
     migrated."""
     path = KEPT / f"postgresql-{digest()}.sql"
     with _alone("postgresql"):
@@ -136,7 +138,7 @@ def fill_migrated(url: str) -> None:
 
 
 def _dumped(url: str) -> str:
-    """Statements alone, without what is said to psql."""
+    """Return the SQL statements of a dump, without commands for psql."""
     done = subprocess.run(
         ["pg_dump", "--no-owner", "--inserts", url],
         capture_output=True,
@@ -150,7 +152,8 @@ def _dumped(url: str) -> str:
 
 
 def copy_migrated(to: Path) -> None:
-    """The copy is an ordinary file of this user's, as a first start makes it."""
+    """Copy the migrated database file. The copy is an ordinary file of this user, as after a first
+    start."""
     shutil.copyfile(migrated_file(), to)
 
 

@@ -1,4 +1,4 @@
-"""Names of the program as its files say them (docs/decisions/0008-one-meaning-per-name.md)."""
+"""Names defined in the program's source files (docs/decisions/0008-one-meaning-per-name.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WORDLESS = {"found", "there", "several", "ours"}
 
 @functools.cache
 def tree(path: Path) -> ast.Module:
-    """The file, parsed once for all tests of a process, which only read it."""
+    """Parse a file once for all tests of a process, which only read the syntax tree."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -27,8 +27,9 @@ def parsed_files() -> Iterator[tuple[Path, ast.Module]]:
 
 
 def named_by_contract(path: Path, node: ast.ClassDef) -> bool:
-    """Whether Django looks for the class by this name: a command's Command, and what stands in for
-    the class of this name that it extends. Each analysis has its Options and its Result."""
+    """Return whether a contract prescribes the class's name: Django's for a command's Command and
+    for a class that replaces the one of the same name that it extends, or Assay's for each
+    analysis's Options and Result."""
     extended = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
     return node.name in extended or (
         (
@@ -40,8 +41,8 @@ def named_by_contract(path: Path, node: ast.ClassDef) -> bool:
 
 
 def classes() -> dict[str, set[str]]:
-    """name -> the files that have a class of that name at their top level, but for names that a
-    contract gives."""
+    """Return the files that define a top-level class of each name, without names that a contract
+    prescribes."""
     places: dict[str, set[str]] = {}
     for path, module in parsed_files():
         for node in module.body:
@@ -51,8 +52,7 @@ def classes() -> dict[str, set[str]]:
 
 
 def bound(module: ast.AST) -> set[str]:
-    """Names that are given to something within the module: variables, attributes, parameters,
-    functions."""
+    """Return the names that a module binds: variables, attributes, parameters and functions."""
     names: set[str] = set()
     for node in ast.walk(module):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -67,14 +67,15 @@ def bound(module: ast.AST) -> set[str]:
 
 
 def without_noun() -> set[str]:
-    """file:name of every name in the program that stands in WORDLESS."""
+    """Return file:name of every name in the program that is listed in WORDLESS."""
     return {
         f"{path}:{name}" for path, module in parsed_files() for name in bound(module) & WORDLESS
     }
 
 
 def renamed_classes() -> set[str]:
-    """file: Class as Name, of every class of the program that a file imports under another name."""
+    """Return "file: Class as Name" for every class of the program that a file imports under another
+    name."""
     ours = set(classes())
     renamed = set()
     for path, module in parsed_files():

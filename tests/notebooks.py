@@ -1,4 +1,4 @@
-"""Runs the code cells of a notebook in plain Python, and says what each shows."""
+"""Execution of a notebook's code cells in plain Python, with the output of each."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def code_cells(path: Path) -> list[dict[str, Any]]:
 
 
 def shown(source: str, names: dict[str, Any]) -> str:
-    """What a cell prints, and below it the value of its last expression, as Jupyter does. names: of
-    the session, which it changes."""
+    """Run a cell and return what it prints and the value of its last expression, as in Jupyter.
+    names: the session's variables, which are changed."""
     tree = ast.parse(source)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     with contextlib.redirect_stdout(io.StringIO()) as out:
@@ -33,7 +33,7 @@ def shown(source: str, names: dict[str, Any]) -> str:
 
 
 def stored(cell: dict[str, Any]) -> str:
-    """The outputs that the file has for the cell, as text."""
+    """Return the outputs stored in the notebook for the cell, as text."""
     parts = (
         "".join(output.get("text", [])) or "".join(output["data"]["text/plain"]) + "\n"
         for output in cell["outputs"]

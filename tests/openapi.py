@@ -1,5 +1,5 @@
-"""Holds answers to the API's own document, more strictly than the document says: what it does not
-name may not be there."""
+"""Validation of responses against the API's OpenAPI document. It is stricter than the document:
+properties that are not listed are errors."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def closed_components() -> dict[str, Any]:
 
 @functools.cache
 def validator(schema: str) -> jsonschema.Draft202012Validator:
-    """schema: as JSON."""
+    """Create a validator for a schema given as JSON."""
     whole = {**json.loads(schema), "components": {"schemas": closed_components()}}
     return jsonschema.Draft202012Validator(whole, format_checker=jsonschema.FormatChecker())
 
 
 def operation_of(method: str, path: str) -> dict[str, Any] | None:
-    """The operation that the document has for a request; None where it has none."""
+    """Return the operation in the document for a request, None if there is none."""
     for template, operations in document()["paths"].items():
         if re.fullmatch(re.sub(r"\\?\{\w+\\?\}", "[^/]+", re.escape(template)), path):
             found: dict[str, Any] | None = operations.get(method.lower())
@@ -48,7 +48,7 @@ def operation_of(method: str, path: str) -> dict[str, Any] | None:
 
 
 def faults(method: str, path: str, response: Any) -> list[str]:
-    """Where an answer and the document differ."""
+    """Return the differences between a response and the document."""
     operation = operation_of(method, path)
     if operation is None:
         return (
@@ -75,8 +75,8 @@ def faults(method: str, path: str, response: Any) -> list[str]:
 
 
 def hold_answers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
-    """Every answer of the API that a test's client gets must be as the document says. -> (operation
-    id, answer) of each so far"""
+    """Validate every API response that a test's client gets. Returns the list of (operation ID,
+    response) so far."""
     ask, seen = Client.request, []
 
     def checked(self: Client, **request: Any) -> Any:

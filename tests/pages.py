@@ -1,6 +1,6 @@
-"""The list of all pages, and an installation that has something to show on each of them: the demo
-campaign with judgements of simulated annotators, a draft, gold pairs, feedback, a message, an
-exclusion to decide."""
+"""The list of all pages, and an installation with content for each of them: the demo campaign with
+judgements of simulated annotators, a draft, gold pairs, feedback, a message, and an exclusion to
+decide."""
 
 from __future__ import annotations
 
@@ -191,8 +191,8 @@ POSTED_TOO = {"campaign-recipe"}
 
 
 def named_pages() -> list[str]:
-    """The names of the addresses that answer a GET with a page of ours, by the table of addresses
-    and roles."""
+    """Return the URL names that answer a GET request with a page of Assay, by the table of
+    addresses and roles."""
     from tests.test_urls_by_role import TABLE
 
     return sorted(
@@ -204,8 +204,8 @@ def named_pages() -> list[str]:
 
 
 def prepare(n_judgements: int = 260) -> None:
-    """Fill an installation that has the demo campaign, and print what stands in the addresses above
-    as one JSON object. Pages only link to printed pictures, so these are sketches."""
+    """Fill an installation that has the demo campaign, and print the values for the pages'
+    addresses as one JSON object. Pages only link to printed charts, so these are stand-ins."""
     from django.contrib.auth.models import User
     from django.core.files.base import ContentFile
     from django.test import Client
@@ -403,15 +403,19 @@ def prepare(n_judgements: int = 260) -> None:
 
 
 def true_grade(pair) -> int:
-    """What the pair deserves: drawn once for each pair, better at the first rank."""
+    """Return the simulated true grade of a pair, drawn once per pair. It is higher at better
+    ranks."""
     weights = (1, 1, 2, 3) if pair.entry.best_rank == 1 else (3, 3, 2, 1)
     return random.Random(pair.pk).choices(range(4), weights=weights)[0]
 
 
 def simulate(campaign, n_judgements: int, *, n_annotators: int = 6, seed: int = 1):
-    """Judgements of simulated annotators over the last two days, through the services: each pair
-    has a grade that most of them give three times of four; one is fast and careless. -> their
-    memberships"""
+    """Create judgements of simulated annotators over the last two days, through the services, and
+    return their memberships.
+
+    For each pair, most annotators give its true grade three times out of four. One is fast and
+    careless.
+    """
     from django.contrib.auth.models import User
     from django.utils import timezone
 

@@ -1,7 +1,8 @@
-"""A stand-in for the printing of pictures, which takes matplotlib half a second each.
+"""A replacement for the rendering of charts for print, which takes matplotlib half a second each.
 
-Tests get it unless their module has `PRINTS_PICTURES = True` or they use the fixture
-`real_pictures` (tests/conftest.py)."""
+Tests use it unless their module has `PRINTS_PICTURES = True` or they use the fixture
+`real_pictures` (tests/conftest.py).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ BEGINNINGS = {"pdf": "%PDF-", "svg": "<?xml", "png": "\x89PNG"}
 
 
 def real_pictures() -> AbstractContextManager[None]:
-    """Pictures are printed as in production."""
+    """Render charts for print as in production, for the duration of the context."""
     return _printed_by(render_files)
 
 
@@ -45,8 +46,8 @@ def sketched(
     kinds: Sequence[str] = ("pdf", "svg", "png"),
     font: str | None = None,
 ) -> dict[str, bytes]:
-    """The files that `assay.charts.print_files.render_files` makes, holding the description of the picture.
-    Raises Nothing for a figure without a picture."""
+    """Return files with the names that `assay.charts.print_files.render_files` would give, each
+    containing the chart's description. Raises EmptyFigure for a figure without a chart."""
     figure_parts(figure)
     description = UNIQUE.sub("", figure)
     content = f"{figure_title(figure) if titled else ''}\n{inches} {font}\n{description}"

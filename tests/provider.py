@@ -1,5 +1,5 @@
-"""A small OpenID Connect provider on this machine, for tests: it holds the client to PKCE, secret
-and one use of a code, and says wrong things when it is told to."""
+"""A small OpenID Connect provider for tests. It enforces PKCE, the secret and the single use of
+codes, and gives wrong answers on request."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CLIENT, SECRET = "assay", "a secret of the tests, as long as it should be"
 
 
 class TestProvider:
-    """claims: what is said of the person; token: what is put over the token's own claims; key: that
-    signs, where not the published one."""
+    """The provider, and what it answers. claims: claims about the user. token: values that override
+    the token's own claims. key: key that signs, if not the published one."""
 
     __test__ = False
 
@@ -52,7 +52,7 @@ class TestProvider:
         }
 
     def authorize(self, address: str) -> str:
-        """What a browser is sent back with that comes to this address: path and query."""
+        """Return the path and query to which a browser that visits this address is redirected."""
         asked = {name: values[0] for name, values in parse_qs(urlsplit(address).query).items()}
         assert (asked["response_type"], asked["client_id"], asked["code_challenge_method"]) == (
             "code",

@@ -1,5 +1,5 @@
-"""The proxies of docs/how-to/deploy.md as they are printed there, on a free port and with a
-certificate of their own."""
+"""The proxies of docs/how-to/deploy.md as printed there, on a free port and with a generated
+certificate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAME = "assay.example.org"
 
 
 def made_certificate(folder: Path) -> tuple[Path, Path]:
-    """(certificate, key), signed by itself."""
+    """Create a self-signed certificate. Returns (certificate, key)."""
     certificate, key = folder / "site.pem", folder / "key.pem"
     make = [
         "openssl",
@@ -38,7 +38,8 @@ def made_certificate(folder: Path) -> tuple[Path, Path]:
 
 
 def nginx(folder: Path, port: int, upstream: int, certificate: Path, key: Path) -> list[str]:
-    """The command of an nginx of its own, with the server of the documents."""
+    """Return the command that starts a separate nginx with the server block of the
+    documentation."""
     text = block("how-to/deploy.md", "# nginx: /etc/nginx/sites-enabled/assay")
     text = text[
         text.index("server {", text.index("return 301")) :

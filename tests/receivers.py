@@ -19,7 +19,7 @@ class Received:
 
 @dataclass
 class Receiver:
-    """status, answer, headers: what it answers from now on."""
+    """An HTTP receiver for tests. status, answer, headers: its response to all further requests."""
 
     url: str = ""
     status: int = 200

@@ -121,7 +121,7 @@ def photograph(browser: Browser, url: str, given: dict[str, str], names: list[st
 def profile(
     browser: Browser, url: str, given: dict[str, str], role: str, **options: object
 ) -> Iterator[BrowserContext]:
-    """A browser profile that is signed in."""
+    """Create a browser profile that is signed in."""
     context = browser.new_context(base_url=url, reduced_motion="reduce", **options)  # type: ignore[arg-type]
     if WHO[role]:
         context.add_cookies(

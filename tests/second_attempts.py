@@ -1,7 +1,9 @@
-"""One more attempt for tests that drive real parts, where processes share a machine: a browser that
-comes late beside two other test processes is no defect of the program. What failed first is told by
-name and reason at the end of the run, and wants its cause found. A test of pure computation has one
-attempt, and so has every test that runs alone."""
+"""A second attempt for tests that drive real programs while processes share a machine. A browser
+that responds late next to two other test processes is not a defect of Assay.
+
+The first failure is reported by name and reason at the end of the run, and its cause should be
+found. Tests of pure computation have only one attempt, as do all tests that run alone.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def told(reports: Iterable[Any]) -> list[str]:
-    """Of each attempt that was followed by another: the test, and the last lines of why."""
+    """Describe each repeated attempt: the test, and the last lines of the failure."""
     return [
         f"{report.nodeid}\n    " + "\n    ".join(str(report.longrepr).splitlines()[-6:])
         for report in reports
@@ -30,8 +32,8 @@ def told(reports: Iterable[Any]) -> list[str]:
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """In the process that shares the tests out: who waits for the end of a long run has the name at
-    once."""
+    """Print each failed or repeated attempt at once in the process that distributes the tests, so
+    that its name is known before a long run ends."""
     if (report.failed or report.outcome == "rerun") and hasattr(report, "node"):  # type: ignore[comparison-overlap]  # the outcome of rerunfailures
         print(f"\n{report.outcome}: {report.nodeid}", flush=True)
 

@@ -1,4 +1,4 @@
-"""The project's settings with a data folder of this test process, quick password hashes and plain
+"""Assay's settings for tests, with a data folder for this process, fast password hashes and plain
 static files."""
 
 import atexit

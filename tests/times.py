@@ -1,5 +1,5 @@
-"""Where a run of the tests spent its time: printed after each run of more than a minute, so that
-the list is never an old one."""
+"""A summary of where a test run spent its time, printed after each run of more than a minute, so
+that it is always current."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ MOST_FOLDERS = 12
 
 
 def seconds_by_folder(reports: Iterable[Any]) -> list[tuple[str, float]]:
-    """(folder, seconds of its tests in all processes together, set-up included), the slowest first;
-    files of tests/ itself are one folder each."""
+    """Return (folder, seconds of its tests over all processes, including set-up), slowest first.
+    Each file directly in tests/ counts as a folder."""
     seconds: Counter[str] = Counter()
     for report in reports:
         if hasattr(report, "duration") and hasattr(report, "nodeid"):
@@ -24,7 +24,7 @@ def seconds_by_folder(reports: Iterable[Any]) -> list[tuple[str, float]]:
 
 
 def told(reports: Iterable[Any]) -> list[str]:
-    """Lines for the end of a run; none after a short one."""
+    """Return the lines of the summary at the end of a run, none after a short one."""
     by_folder = seconds_by_folder(reports)
     if sum(seconds for _, seconds in by_folder) < LEAST_SECONDS:
         return []

@@ -1,4 +1,4 @@
-"""A web application with troubles: /still stops its process's main loop, /join/ fails."""
+"""A faulty web application: /still blocks its process's main loop, and /join/ fails."""
 
 from __future__ import annotations
 

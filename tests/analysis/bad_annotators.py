@@ -1,5 +1,5 @@
-"""A campaign with eight good annotators among whom are a random clicker, a speeder, a contrarian
-and one who confuses Related and Partly answers."""
+"""A campaign whose eight annotators include a random clicker, a speeder, a contrarian and one who
+confuses Related and Partly answers."""
 
 from __future__ import annotations
 
@@ -23,9 +23,12 @@ KINDS = (*["good"] * 8, *BAD)
 def campaign_with_bad_annotators(
     *, n_judgements: int | None = None, step_s: int = 20, n_gold: int = 0, **settings: Any
 ) -> tuple[Campaign, dict[str, str]]:
-    """-> (the campaign; kind -> pseudonym of the bad ones). Judged since two days, every step_s
-    seconds, until each pair has four judgements or there are n_judgements. n_gold: pairs whose
-    grade is known. settings: of make_campaign"""
+    """Create the campaign. Returns (campaign, pseudonym of each bad annotator by kind).
+
+    Judging began two days ago, with one judgement per step_s seconds, until each pair has four
+    judgements or there are n_judgements. n_gold: number of pairs with a known grade. settings: for
+    make_campaign.
+    """
     random = np.random.default_rng(5)
     settings = {
         "n_topics": 8,

@@ -1,5 +1,5 @@
-"""A campaign on the pool of real runs (TREC 2021 deep learning, passages), judged around the grades
-of its assessors."""
+"""A campaign on the pool of real runs (TREC 2021 Deep Learning, passages), with judgements
+generated around the assessors' grades."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Given = dict[tuple[str, str], dict[str, int]]
 
 
 def real_runs(data_folder: Path) -> tuple[dict[str, dict[str, int]], Scores]:
-    """-> (topic -> document -> the assessors' grade; tag -> topic -> document -> score), of the
-    first topics and of every fifth run."""
+    """Read the first topics and every fifth run of the track. Returns (topic -> document -> the
+    assessors' grade; tag -> topic -> document -> score)."""
     grades: dict[str, dict[str, int]] = defaultdict(dict)
     with gzip.open(data_folder / "dl21-passage" / "qrels.nist.txt.gz", "rt") as lines:
         for topic, _, document, grade in map(str.split, lines):
@@ -48,9 +48,9 @@ def real_runs(data_folder: Path) -> tuple[dict[str, dict[str, int]], Scores]:
 
 
 def by_place(run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """The run with its order (methods/measures.md: score, then document id, both descending) as scores
-    without ties: pytrec_eval compares scores as float32, in which many of these runs have ties that
-    are none."""
+    """Replace the scores of a run so that its order (methods/measures.md: score, then document ID,
+    both descending) has no ties. Used because pytrec_eval compares scores as float32, in which many
+    of these scores are tied."""
     ordered = {topic: sorted(ranked, key=lambda d: (ranked[d], d)) for topic, ranked in run.items()}
     return {
         topic: {document: float(place) for place, document in enumerate(order)}
@@ -59,7 +59,8 @@ def by_place(run: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
 
 
 def real_campaign(data_folder: Path) -> tuple[Campaign, Given, Scores]:
-    """Every pair of the depth-5 pool judged by four of seven annotators; A007 gives any grade."""
+    """Create the campaign: four of seven annotators judge every pair of the depth-5 pool. Annotator
+    A007 gives random grades."""
     grades, runs = real_runs(data_folder)
     manager = make_user(may_create=True)
     collection = Collection.objects.create(slug="dl21", name="DL 21", created_by=manager)
@@ -150,7 +151,8 @@ def store_run(collection: Collection, tag: str, run: dict[str, dict[str, float]]
 
 
 def by_majority(grades: list[int]) -> int:
-    """methods/aggregation.md: the lowest of the most frequent grades."""
+    """Aggregate grades by majority as in methods/aggregation.md: the most frequent grade, the
+    lowest one on ties."""
     counts = Counter(grades)
     return min(grade for grade, n in counts.items() if n == max(counts.values()))
 
@@ -158,7 +160,7 @@ def by_majority(grades: list[int]) -> int:
 def labels_of(
     given: Given, *, without: str = "", label: Callable[[list[int]], int] = by_majority
 ) -> dict[str, dict[str, int]]:
-    """topic -> document -> label, of pairs with at least two judgements."""
+    """Return the labels of pairs with at least two judgements, as topic -> document -> label."""
     made: dict[str, dict[str, int]] = defaultdict(dict)
     for (topic, document), grades in given.items():
         kept = [grade for name, grade in grades.items() if name != without]

@@ -191,7 +191,8 @@ def consistent_audit(campaign: Any) -> list[str]:
 def disturb(
     campaign: Any, processes: list[subprocess.Popen[str]], rng: random.Random
 ) -> tuple[Counter[str], list[str]]:
-    """A manager who cannot leave it alone, until the annotators are done; audits now and then."""
+    """Act as a manager who keeps changing the campaign until the annotators have finished, and
+    audit now and then."""
     from annotation.models import Campaign, Membership, Pair
     from annotation.services.campaigns import lifecycle
     from annotation.services.people import exclusion
@@ -244,8 +245,8 @@ def disturb(
 
 
 def drain(campaign: Any) -> int:
-    """Judge what is left of the normal pairs, an hour later so that every abandoned lease has
-    expired; returns how many that took."""
+    """Judge the remaining ordinary pairs one hour later, when every abandoned lease has expired.
+    Returns their number."""
     from django.utils import timezone
 
     from annotation.models import Membership
@@ -347,7 +348,7 @@ def main() -> dict[str, Any]:
 
 
 def facts(campaign: Any) -> dict[str, Any]:
-    """What the test asserts on, read from the rows."""
+    """Read from the database the facts on which the test makes assertions."""
     from django.db.models import F
 
     from annotation.models import Judgement, Lease, Pair

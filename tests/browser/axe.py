@@ -1,4 +1,4 @@
-"""What axe-core finds wrong with a page, of WCAG 2.2 level A and AA."""
+"""Accessibility checks of a page by axe-core, for WCAG 2.2 level A and AA."""
 
 from __future__ import annotations
 
@@ -43,8 +43,9 @@ def violations(page: Page, options: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def problems(page: Page, options: dict[str, Any] = LEVELS) -> list[str]:
-    """Open dialogs are scrolled to their end: what is scrolled under their foot is not a small
-    target, it is further down."""
+    """Return the problems that axe-core finds on the page. Open dialogs are scrolled to their end
+    first, because axe-core would report targets that are partly scrolled under the dialog's footer
+    as too small."""
     page.evaluate(TO_THE_END)
     found = violations(page, options)
     return [
@@ -54,8 +55,8 @@ def problems(page: Page, options: dict[str, Any] = LEVELS) -> list[str]:
 
 
 def problems_in_both_schemes(page: Page) -> dict[str, list[str]]:
-    """Of the page in light and, as far as colours make a difference, in dark, without the moment in
-    which one becomes the other."""
+    """Return the problems of the page in light and, as far as colours matter, in dark mode, after
+    the transition between the two."""
     found = {}
     for scheme, options in (("dark", CONTRAST), ("light", LEVELS)):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

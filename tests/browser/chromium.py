@@ -1,4 +1,4 @@
-"""Where the browser is, and how it is started."""
+"""The browser for tests: its path and how it is started."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FLAGS = [
 
 
 def browser_path() -> str | None:
-    """Path of the browser as people use it."""
+    """Return the path of the browser that people use."""
     named = os.environ.get("ASSAY_TEST_CHROMIUM", "")
     if named:
         return named if Path(named).exists() else None
@@ -29,7 +29,7 @@ def browser_path() -> str | None:
 
 
 def quick_browser_path() -> str | None:
-    """Path of the same engine without windows, if Debian's package of it is installed: a profile
-    with a page costs it a third of the processor time."""
+    """Return the path of the headless shell if Debian's package of it is installed. It has the same
+    engine, and needs a third of the processor time for a profile with a page."""
     named = os.environ.get("ASSAY_TEST_CHROMIUM", "")
     return (None if named else shutil.which("chromium-headless-shell")) or browser_path()

@@ -1,8 +1,9 @@
-"""A real Chromium against a real server of this process.
+"""Fixtures for tests with a real Chromium and a real server in this process.
 
-ASSAY_TEST_CHROMIUM names the browser, else it is looked for in PATH. ASSAY_SCREENSHOTS=folder keeps
-a picture wherever a test calls `photograph`, in light and dark, for desktop and phone; axe-core
-looks at them in any case."""
+ASSAY_TEST_CHROMIUM names the browser. Otherwise it is searched for in PATH. With
+ASSAY_SCREENSHOTS=folder, each call of `photograph` stores screenshots in light and dark mode, for
+desktop and phone. Either way, axe-core checks the page.
+"""
 
 from __future__ import annotations
 
@@ -76,8 +77,8 @@ def chromium(driver: Playwright, chromium_path: str) -> Iterator[Browser]:
 def plain_browser(
     driver: Playwright, chromium_path: str, tmp_path: Path
 ) -> Iterator[BrowserContext]:
-    """A browser of which nothing is emulated: a page behind another tab is hidden, as for people.
-    The usual one keeps all pages visible."""
+    """Start a browser without emulation, in which a page behind another tab is hidden, as for
+    people. The usual browser of tests keeps all pages visible."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -106,8 +107,8 @@ def plain_browser(
 
 
 def make_context(browser: Browser, errors: list[str], **options: Any) -> BrowserContext:
-    """A browser profile of its own. `errors` grows by what its pages throw and what the content
-    security policy blocks."""
+    """Create a browser profile. Errors thrown by its pages, and whatever the content security
+    policy blocks, are appended to `errors`."""
     context = browser.new_context(**{"viewport": DESKTOP, **options})
     context.set_default_timeout(30_000)
     context.on("weberror", lambda error: errors.append(str(error.error)))
@@ -128,7 +129,7 @@ def stop_routes(context: BrowserContext) -> None:
 
 @pytest.fixture
 def new_context(chromium: Browser) -> Iterator[Callable[..., BrowserContext]]:
-    """Makes a browser profile of its own. Errors of its pages fail the test."""
+    """Return a function that creates a browser profile. Errors of its pages fail the test."""
     contexts: list[BrowserContext] = []
     errors: list[str] = []
 
@@ -145,13 +146,13 @@ def new_context(chromium: Browser) -> Iterator[Callable[..., BrowserContext]]:
 
 @pytest.fixture(scope="session")
 def page_errors() -> list[str]:
-    """Errors of pages in profiles that tests share."""
+    """Collect errors of pages in profiles that tests share."""
     return []
 
 
 @pytest.fixture(scope="session")
 def profiles(chromium: Browser, page_errors: list[str], live_server: Any) -> Profiles:
-    """Profiles that tests take one after another."""
+    """Return the browser profiles that tests use one after another."""
     return Profiles(partial(make_context, chromium, page_errors), live_server.url)
 
 
@@ -171,8 +172,8 @@ def one_page(chromium: Browser) -> Iterator[Page]:
 def signed_in_page(
     profiles: Profiles, page_errors: list[str], live_server: Any
 ) -> Iterator[Callable[..., Page]]:
-    """signed_in_page(user, viewport=…, color_scheme=…, has_touch=…): a page whose session belongs
-    to the user; relative addresses work. Scripts and styles may be cached."""
+    """Return a function that opens a page signed in as a user: signed_in_page(user, viewport=…,
+    color_scheme=…, has_touch=…). Relative addresses work. Scripts and styles may be cached."""
 
     def make(user: User, **options: Any) -> Page:
         context = profiles.take(**options)
@@ -192,7 +193,8 @@ def signed_in_page(
 def uncached_page(
     new_context: Callable[..., BrowserContext], live_server: Any
 ) -> Callable[..., Page]:
-    """As `signed_in_page`, in a browser that has never seen the site."""
+    """Return a function like `signed_in_page` that opens the page in a browser that has never
+    visited the site."""
 
     def make(user: User, **options: Any) -> Page:
         context = new_context(base_url=live_server.url, **options)
@@ -210,7 +212,7 @@ def session_cookie(user: User, url: str) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    """An installation in which each test makes a manager and a collection of its own."""
+    """Start an installation that tests share. Each test creates its own manager and collection."""
     if browser_path() is None:
         absent("browser", "no Chromium was found in PATH or at ASSAY_TEST_CHROMIUM")
     with Installation(tmp_path_factory.mktemp("assay"), prepared=True) as installation:
@@ -219,8 +221,8 @@ def assay(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
 
 @pytest.fixture
 def photograph(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
-    """Looks at a state: axe-core finds nothing in it, light or dark; with ASSAY_SCREENSHOTS set,
-    pictures of it, 1280 and 390 wide."""
+    """Return a function that checks the current state of a page by axe-core in light and dark mode.
+    With ASSAY_SCREENSHOTS set, it also stores screenshots, 1280 and 390 pixels wide."""
     folder = os.environ.get("ASSAY_SCREENSHOTS", "")
 
     def take(page: Page, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What the tests of the judging page do again and again."""
+"""Actions and queries that tests of the judging page share."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def make_job(
     titles: Sequence[str] = (),
     **settings: Any,
 ) -> tuple[Campaign, Membership]:
-    """An open campaign over realistic texts, and an annotator of it. Nothing is too fast unless the
-    test says so."""
+    """Create an open campaign with realistic texts, and an annotator. The minimum time is off
+    unless the test sets it."""
     settings.setdefault("min_active_seconds", 0)
     settings.setdefault("target_per_annotator", 300)
     settings.setdefault("name", "Spring campaign")
@@ -71,8 +71,8 @@ def make_job(
 def make_practice(
     n: int, *, explanation: str = "It reports a trial.", **settings: Any
 ) -> tuple[Campaign, Membership]:
-    """A job of four documents whose first n are a test that the annotator has still to pass, each
-    of grade Fully answers; half of them have to be right."""
+    """Create a job of four documents. The first n are a qualification test that the annotator still
+    has to pass. Each has the grade Fully answers, and half of the answers have to be right."""
     campaign, member = make_job(n_documents=4, qualification_pass=0.5, **settings)
     for pair in Pair.objects.filter(campaign=campaign).order_by("position")[:n]:
         lifecycle.set_pair_kind(
@@ -95,7 +95,7 @@ NOTES_WHEN_IT_SHOWS = """new MutationObserver((_, observer) => { if (!document.q
 
 
 class JudgingPage:
-    """The page in a browser, as an annotator uses it."""
+    """The judging page in a browser, as an annotator uses it."""
 
     def __init__(self, page: Page, campaign: Campaign) -> None:
         self.page, self.campaign = page, campaign
@@ -113,8 +113,8 @@ class JudgingPage:
         return self
 
     def open_with_a_clock_that_stands(self) -> JudgingPage:
-        """Opened with a clock of its own: from here on the page's time goes on by
-        page.clock.run_for alone, however slow the machine."""
+        """Open the page with a clock that only page.clock.run_for advances, so that times do not
+        depend on the machine's speed."""
         self.page.clock.install()
         self.page.add_init_script(NOTES_WHEN_IT_SHOWS)
         self.open()
@@ -127,7 +127,7 @@ class JudgingPage:
         raise AssertionError("the clock could not be stopped")
 
     def shown_ms(self) -> float:
-        """By that clock, since the first document was there."""
+        """Return the milliseconds by the page's clock since the first document was shown."""
         return float(self.page.evaluate("Date.now() - window.shownAt"))
 
     def press(self, *keys: str) -> None:
@@ -137,7 +137,7 @@ class JudgingPage:
             self.page.keyboard.press(key)
 
     def judge(self, key: str) -> None:
-        """Presses a grade and waits until another document, or a state, is shown."""
+        """Press a grade and wait until another document, or a state, is shown."""
         self.unhurried()
         before = self.page.evaluate("document.querySelector('.doc-title')?.textContent ?? ''")
         painted = self.page.evaluate("performance.getEntriesByName('assay:next').length")
@@ -154,13 +154,13 @@ class JudgingPage:
         self.start()
 
     def start(self) -> None:
-        """From the card of a new query, where there is one, to its first document."""
+        """Go from the card of a new query, if one is shown, to its first document."""
         if self.panel.get_attribute("data-state") == "card" and self.panel.is_visible():
             self.page.keyboard.press("Enter")
             self.panel.wait_for(state="hidden")
 
     def unhurried(self) -> None:
-        """Waits until a press is meant for the document on the page: no answer is awaited, and it
+        """Wait until a key press applies to the shown document: no answer is outstanding, and it
         was painted 300 ms ago."""
         self.page.wait_for_function(
             "() => document.querySelector('#grades button')?.disabled === false"
@@ -168,14 +168,14 @@ class JudgingPage:
         self.page.wait_for_function(PAINTED_A_WHILE_AGO)
 
     def judge_all_of_query(self, key: str) -> None:
-        """Judges until another query is shown."""
+        """Judge documents until another query is shown."""
         query = self.page.locator("#query-text")
         before = query.inner_text()
         while query.inner_text() == before:
             self.judge(key)
 
     def judge_all(self, key: str) -> None:
-        """Judges what is in hand, until a state is shown in place of a document."""
+        """Judge the assigned documents until a state is shown instead of a document."""
         while self.panel.is_hidden():
             self.judge(key)
 
@@ -194,8 +194,7 @@ class JudgingPage:
         times: int | None = None,
         status: int = 200,
     ) -> None:
-        """Answers requests to the judging API whose address ends in `what` in the server's
-        place."""
+        """Answer requests to the judging API whose address ends in `what` instead of the server."""
 
         def handle(route: Route) -> None:
             if callable(answer):
@@ -211,6 +210,6 @@ class JudgingPage:
 
 
 def own_judgements(member: Membership) -> list[Judgement]:
-    """By place in the pool, the versions of one pair in turn: answers on their way at once may
-    arrive in any order."""
+    """Return the judgements by position in the pool, with the versions of each pair in order.
+    Answers sent at the same time may arrive in any order."""
     return list(Judgement.objects.filter(membership=member).order_by("pair__position", "revision"))

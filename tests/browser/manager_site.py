@@ -1,5 +1,5 @@
-"""What the manager of tests/browser/test_manager_pages.py manages: a running campaign with bad
-annotators, in an installation of its own."""
+"""The installation of tests/browser/test_manager_pages.py: a running campaign with bad
+annotators."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ N_JUDGEMENTS = 816
 
 
 def prepare() -> None:
-    """Make it, and print as one JSON object: slug, session (of its manager), counted (judgements of
-    ordinary pairs), names (kind -> pseudonym), pseudonyms."""
+    """Create the campaign, and print one JSON object: slug, session (of its manager), counted
+    (judgements of ordinary pairs), names (kind -> pseudonym), pseudonyms."""
     collection = small_collection(slug="travel")
     campaign, names = campaign_with_bad_annotators(
         collection=collection,

@@ -13,7 +13,7 @@ NewContext = Callable[..., BrowserContext]
 
 
 def is_reusable(page: Page) -> bool:
-    """Return whether the page's process runs and nothing replaced its clock."""
+    """Return whether the page's process still runs and its clock was not replaced."""
     try:
         return not page.evaluate(HAS_OWN_CLOCK)
     except Error:  # crashed
@@ -21,9 +21,9 @@ def is_reusable(page: Page) -> bool:
 
 
 class Profiles:
-    """Profiles of one site. A test gets new pages without cookies or stored values of earlier
-    tests. Cached scripts and the renderer process stay: making them anew takes longer than most
-    tests."""
+    """Browser profiles of one site. A test gets new pages without cookies or stored values of
+    earlier tests. Cached scripts and the renderer process are kept, because creating them takes
+    longer than most tests."""
 
     def __init__(self, make_context: NewContext, url: str) -> None:
         self.make_context, self.url = make_context, url
@@ -44,8 +44,8 @@ class Profiles:
         return kept.context
 
     def give_back(self) -> None:
-        """Clear the profiles of the test that ends. Profiles whose process crashed are closed, and
-        those with a clock, which Playwright cannot remove."""
+        """Clear the profiles of the test that ends. Profiles are closed if their process crashed,
+        or if they have a replaced clock, which Playwright cannot remove."""
         for key, kept in self.taken:
             context = kept.context
             if not is_reusable(kept):

@@ -1,9 +1,10 @@
-"""A language for tests: German, in which every message is written between ⟦ and ⟧. What is outside
-of them was never asked for in the catalogue, and what is inside has the length of German.
+"""A pseudo-language for tests: German, with every message between ⟦ and ⟧. Text outside of the
+marks is missing from the catalogue, and text inside has the length of German.
 
-What people bring (queries, documents, names, grades) is Greek here, so Latin letters outside of a
-message are words of the program. Esperanto lends its code, for Django and browsers know it and
-Assay does not speak it."""
+Texts by users (queries, documents, names, grades) are Greek, so Latin letters outside of a message
+are words of the program. The language uses the code of Esperanto, which Django and browsers know
+and Assay does not offer.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ CODE = "eo"
 
 
 class Pseudo(trans_real.DjangoTranslation):
-    """What the German catalogues say, Django's and Assay's, between the marks; what they do not
-    know is said in English without marks."""
+    """The translations of the pseudo-language: those of Django's and Assay's German catalogues,
+    between the marks. Messages without a translation are in English without marks."""
 
     def __init__(self) -> None:
         super().__init__(CODE)
@@ -40,7 +41,7 @@ class Pseudo(trans_real.DjangoTranslation):
 
 
 def words() -> dict[str, Any]:
-    """As static/words/<code>.json holds them."""
+    """Return the translations for scripts as static/words/<code>.json holds them."""
     told = json.loads((catalogues.ROOT / "static/words/de.json").read_text(encoding="utf-8"))
     return {
         text: f"⟦{known}⟧"
@@ -97,7 +98,7 @@ BARE = """() => {
 
 @pytest.fixture
 def pseudo(settings: Any) -> Iterator[None]:
-    """The server speaks it to who asks for it."""
+    """Let the server offer the pseudo-language to browsers that ask for it."""
     settings.LANGUAGES = [*settings.LANGUAGES, (CODE, "⟦Pseudo⟧")]
     trans_real._translations[CODE] = Pseudo()
     yield
@@ -108,7 +109,8 @@ def pseudo(settings: Any) -> Iterator[None]:
 def speaks_pseudo(
     pseudo: None, new_context: Callable[..., BrowserContext], live_server: Any
 ) -> Callable[..., BrowserContext]:
-    """Makes a browser that asks for it, and gives its scripts their words."""
+    """Return a function that creates a browser that asks for the pseudo-language and loads its
+    translations for scripts."""
 
     def make(**options: Any) -> BrowserContext:
         context = new_context(base_url=live_server.url, locale=CODE, **options)
@@ -125,7 +127,8 @@ def _answer(route: Route, text: str) -> None:
 
 
 def bare(page: Page) -> list[str]:
-    """Where the page says words that no catalogue knows: place and words."""
+    """Return the places where the page shows words that are not from a catalogue, with the
+    words."""
     assert page.evaluate("document.documentElement.lang") == CODE
     found: list[str] = page.evaluate(BARE)
     return found

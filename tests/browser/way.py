@@ -1,8 +1,9 @@
-"""The annotator's way, walked once through: sign-in, invitation, practice, judging and its dialogs,
-questions, own judgements, account.
+"""A walk through everything that an annotator does: sign-in, invitation, practice, judging and its
+dialogs, questions, own judgements, account.
 
-Nothing here reads what the pages say, so it can be walked in every language; `look(page, name)` is
-called wherever somebody would read."""
+The walk does not depend on the pages' texts, so it works in every language. `look(page, name)` is
+called at each place that an annotator would read.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ QUERIES = ["περίπατος και ζάχαρη", "πόνος στο γόνα
 
 
 def make_greek_job() -> tuple[Campaign, Invitation]:
-    """An open campaign in which everything that people wrote is Greek, with a practice pair, and an
+    """Create an open campaign in which all texts by users are Greek, with a practice pair, and an
     invitation to it."""
     manager = make_user("διευθύντρια", may_create=True)
     scale = [
@@ -83,8 +84,8 @@ def make_greek_job() -> tuple[Campaign, Invitation]:
 
 
 def arrive(context: BrowserContext, invitation: Invitation, look: Look) -> Page:
-    """From the sign-in page by an invitation to an account. -> the judging page, which asks for
-    consent"""
+    """Go from the sign-in page to an account by an invitation. Returns the judging page, which asks
+    for consent."""
     page = context.new_page()
     for address, name in (
         ("/sign-in", "sign in"),
@@ -122,7 +123,7 @@ def arrive(context: BrowserContext, invitation: Invitation, look: Look) -> Page:
 
 
 def practise(judging: JudgingPage, look: Look) -> None:
-    """Consent, guidelines, one practice answer that is right and one that is not."""
+    """Give consent, read the guidelines, and answer one practice pair right and one wrong."""
     page = judging.page
     judging.shows_state("consent_needed")
     look(page, "consent")
@@ -145,7 +146,7 @@ def practise(judging: JudgingPage, look: Look) -> None:
 
 
 def read_dialogs(judging: JudgingPage, look: Look) -> None:
-    """What opens over a document by key or menu, and the lines at the bar."""
+    """Open everything that a key or the menu opens over a document, and the messages at the bar."""
     page = judging.page
     look(page, "judging")
     for key, name in (("?", "shortcuts"), ("n", "note"), ("q", "question"), ("t", "query so far")):
@@ -204,7 +205,7 @@ AWAY = """() => {
 
 
 def interrupt(judging: JudgingPage, look: Look) -> None:
-    """What comes between a person and the documents: pace, being away, a second tab, the end of the
+    """Go through the interruptions of judging: pace, being away, a second tab, the end of the
     session."""
     page, campaign = judging.page, judging.campaign
     judging.start()
@@ -256,8 +257,8 @@ def interrupt(judging: JudgingPage, look: Look) -> None:
 
 
 def judge_all(judging: JudgingPage, look: Look) -> None:
-    """Judgements, one put aside, one opened again, without a connection, a card between queries,
-    the end."""
+    """Judge to the end, with a skipped pair, a reopened one, a lost connection and a card between
+    queries."""
     page = judging.page
     judging.judge("2")
     look(page, "judged")
@@ -304,7 +305,7 @@ def judge_all(judging: JudgingPage, look: Look) -> None:
 
 
 def walk(context: BrowserContext, look: Look) -> None:
-    """All of it. Everything else of the campaign is made here."""
+    """Go through the whole walk. Everything else in the campaign is created here."""
     campaign, invitation = make_greek_job()
     page = arrive(context, invitation, look)
     judging = JudgingPage(page, campaign)

@@ -22,7 +22,7 @@ DOCUMENTS = (
 
 @pytest.fixture
 def own_storage(settings, tmp_path: Path) -> Path:
-    """The test has its own folder of files."""
+    """Give the test its own folder of stored files."""
     settings.MEDIA_ROOT = tmp_path / "files"
     return settings.MEDIA_ROOT
 
@@ -47,7 +47,7 @@ def bring_in(
     user=None,
     **options,
 ) -> Job:
-    """Upload bytes and let the job run to its end; what it did is in the Job."""
+    """Upload bytes and run the import job to its end. The returned Job has the result."""
     data = content.encode() if isinstance(content, str) else content
     upload = uploads.store_upload(
         collection, kind=file_kind, file=ContentFile(data, name=name), name=name, user=user
@@ -71,7 +71,8 @@ def bring(collection, manager):
 
 @pytest.fixture
 def full(collection, manager) -> Collection:
-    """A collection with topics, two runs, documents, qrels, a pool, and a file that waits."""
+    """Create a collection with topics, two runs, documents, qrels, a pool, and an uploaded file
+    that waits for its import."""
     return fill(collection, manager)
 
 

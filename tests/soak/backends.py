@@ -1,4 +1,5 @@
-"""PostgreSQL, Redis and SQLite's file: restarted, killed, away, frozen, locked, read for long."""
+"""Faults of PostgreSQL, Redis and SQLite's file: restarted, killed, absent, frozen, locked, or read
+for a long time."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def redis(place: Place) -> OwnServer:
 
 
 def away(server: Server, number: int) -> Callable[[Place], AbstractContextManager[None]]:
-    """Ended with this signal, and started again when the fault ends."""
+    """End the server with this signal, and start it again when the fault ends."""
 
     @contextmanager
     def cause(place: Place) -> Iterator[None]:
@@ -48,7 +49,7 @@ def frozen(server: Server) -> Callable[[Place], AbstractContextManager[None]]:
 
 @contextmanager
 def sqlite_locked(place: Place) -> Iterator[None]:
-    """Another program holds the one writer's lock."""
+    """Hold SQLite's write lock as another program would."""
     other = sqlite3.connect(place.folder / "assay.sqlite3", isolation_level=None, timeout=20)
     other.execute("BEGIN IMMEDIATE")
     yield
@@ -58,7 +59,8 @@ def sqlite_locked(place: Place) -> Iterator[None]:
 
 @contextmanager
 def sqlite_read(place: Place) -> Iterator[list[str]]:
-    """Another program reads one old state of it, so that the log can only grow."""
+    """Read one old state of the database as another program would, so that the write-ahead log can
+    only grow."""
     told: list[str] = []
     other = sqlite3.connect(place.folder / "assay.sqlite3", isolation_level=None, timeout=20)
     other.execute("BEGIN")

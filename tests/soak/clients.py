@@ -1,4 +1,5 @@
-"""Clients that hang up in the middle. (Slow ones are the proxy's: tests/test_proxies.py.)"""
+"""Faulty clients that hang up during a request. (Slow clients are handled by the proxy:
+tests/test_proxies.py.)"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def _form(n_bytes: int) -> bytes:
 
 
 def hangs_up(port: int, stop: threading.Event) -> None:
-    """In the lines, in the body, and before the answer."""
+    """Hang up in the header lines, in the body, and before the answer."""
     whole = _form(40) + b"x" * 40
     ends = (30, len(whole) - 20, len(whole))
     n = 0

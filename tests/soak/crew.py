@@ -1,5 +1,5 @@
-"""Annotators' pages that judge over HTTP in a thread of their own, and repeat what was refused or
-lost until it is accepted."""
+"""Annotators' pages that judge over HTTP, each in a thread, and repeat what was refused or lost
+until it is accepted."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ EVERY_S = 0.4
 
 
 class SoakPage(AnnotatorClient):
-    """A page that looks at each refusal: it must have the API's one shape. strange: what had not,
-    or was refused for good."""
+    """An annotator's page that checks each refusal for the API's common error format. strange:
+    refusals without this format, or final ones."""
 
     def __init__(self, port: int, session: dict[str, str]) -> None:
         super().__init__(port, SLUG, session["cookies"], session["csrf"], RequestDiary())
@@ -54,7 +54,8 @@ class SoakPage(AnnotatorClient):
 
 @dataclass
 class Crew:
-    """with Crew([SoakPage(...), ...]): they judge."""
+    """Annotators' pages that judge for the duration of the context: with Crew([SoakPage(...),
+    ...])."""
 
     pages: list[SoakPage]
     stop: threading.Event = field(default_factory=threading.Event)
@@ -80,7 +81,7 @@ class Crew:
         return sorted(key for page in self.pages for key in page.diary.accepted)
 
     def slowest_since(self, moment: float) -> float:
-        """Seconds; 0 where nobody was answered."""
+        """Return the seconds of the slowest answer since this moment, 0 if there was none."""
         asked = (row for page in self.pages for row in page.diary.asked)
         return max(
             (seconds for at, seconds, status in asked if at > moment and status == 200), default=0.0
@@ -91,8 +92,8 @@ class Crew:
         return [f"{n} times {what}" for what, n in whole.most_common()]
 
     def normal_since(self, moment: float) -> float | None:
-        """Seconds from this moment (time.monotonic) until each page had been answered again; None
-        where one was not."""
+        """Return the seconds from this moment (time.monotonic) until each page had been answered
+        again, None if one was not."""
         first = [
             min(
                 (at for at, _, status in list(page.diary.asked) if status == 200 and at > moment),

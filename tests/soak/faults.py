@@ -1,4 +1,4 @@
-"""All faults, by their names."""
+"""The list of all faults by name."""
 
 from __future__ import annotations
 

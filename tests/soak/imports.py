@@ -1,4 +1,4 @@
-"""A release is imported while people judge."""
+"""A fault in which a release is imported while people judge."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RELEASE = frozenset({"release"})
 
 @contextmanager
 def release_imported(place: Place) -> Iterator[str]:
-    """On SQLite it is refused with the reason."""
+    """Import a release. On SQLite the import is refused with the reason."""
     status, text = place.manage("import_campaign", str(place.release))
     if place.vendor == "sqlite":
         if status != 2 or "annotators are judging" not in text or "--force" not in text:

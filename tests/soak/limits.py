@@ -1,4 +1,5 @@
-"""What a machine has too little of: disk, the right to write, file handles, memory."""
+"""Faults in which the machine lacks resources: disk space, write permission, file handles,
+memory."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ VISIT_EVERY_S = 0.3
 
 @contextmanager
 def visitors(place: Place) -> Iterator[None]:
-    """Others come, each over a connection of its own, and take what they get."""
+    """Let other clients connect, each over its own connection, and read what they get."""
     stop = threading.Event()
 
     def come() -> None:
@@ -56,7 +57,7 @@ def disk_full(place: Place) -> Iterator[None]:
 
 @contextmanager
 def read_only(place: Place) -> Iterator[None]:
-    """Nothing of the folder may be written, nor a file be made in it."""
+    """Make the folder read-only: its files cannot be written, and new ones cannot be created."""
     modes = {}
     for path in (place.folder, *place.folder.rglob("*")):
         with contextlib.suppress(FileNotFoundError):
@@ -72,8 +73,8 @@ def read_only(place: Place) -> Iterator[None]:
 def limited(
     place: Place, pids: Iterable[int], what: int, soft_of: dict[int, int]
 ) -> Iterator[None]:
-    """soft_of: the limit of each process, by its number. In the end it is lifted from those that
-    they began meanwhile, too: they inherit it."""
+    """Limit a resource of running processes. soft_of: limit of each process by ID. At the end the
+    limit is also lifted from processes started meanwhile, which inherit it."""
     before, there = {}, set(place.processes())
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
@@ -93,8 +94,8 @@ def _first_free_handle(pid: int) -> int:
 
 @contextmanager
 def handles_used_up(place: Place) -> Iterator[None]:
-    """The processes that answer, and those that do jobs, may open nothing beyond what they have
-    open. One that answers may end for it; another takes its place."""
+    """Keep web server and worker processes from opening more files than they have open. A web
+    process may end, and another takes its place."""
     pids = [*place.web_workers(), *place.background()]
     with (
         limited(
@@ -112,7 +113,7 @@ def _address_space(pid: int) -> int:
 
 @contextmanager
 def memory_limited(place: Place) -> Iterator[None]:
-    """They may take no more memory than they have."""
+    """Keep the processes from using more memory than they already use."""
     pids = [*place.web_workers(), *place.background()]
     with (
         limited(place, pids, resource.RLIMIT_AS, {pid: _address_space(pid) for pid in pids}),

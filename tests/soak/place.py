@@ -1,5 +1,5 @@
-"""A whole installation on a folder of its own, with a campaign and annotators' sessions, and what
-stands below it."""
+"""A whole installation in its own folder, with a campaign and annotators' sessions, and the servers
+that it needs."""
 
 from __future__ import annotations
 
@@ -77,10 +77,13 @@ def _memory_mb(pids: list[int]) -> float:
 
 
 class Place:
-    """needs: 'redis' (hints go over a server of its own), 'small disk' (the folder is a memory disk
-    of TMPFS_MB), 'no override' (root may not write what is read-only), 'clock' (its processes have
-    a clock that can be set), 'release' (a release of N_RELEASE judgements is at hand). checkout: of
-    the program that runs, where it is not this one."""
+    """An installation in which faults are caused.
+
+    needs: 'redis' (job notifications use a separate Redis server), 'small disk' (the folder is a
+    memory disk of TMPFS_MB), 'no override' (root cannot write read-only files), 'clock' (its
+    processes have a clock that can be set), 'release' (a release of N_RELEASE judgements is
+    available). checkout: of the program to run, if not this one.
+    """
 
     def __init__(
         self, vendor: str, needs: frozenset[str] = frozenset(), *, checkout: Path = ROOT
@@ -184,7 +187,7 @@ class Place:
             raise Unavailable(f"a small disk needs the right to mount one ({done.stderr.strip()})")
 
     def end(self) -> None:
-        """Nothing that was started is left."""
+        """End everything that was started."""
         installation = getattr(self, "installation", None)
         if installation is not None:
             signal_all(self.processes(), signal.SIGCONT)
@@ -201,8 +204,8 @@ class Place:
     # --------------------------------------------------------------------------------------------------------------
 
     def processes(self) -> list[int]:
-        """All that were started for this folder, by their environment, whoever their parent is by
-        now."""
+        """Return all processes that were started for this folder. They are recognised by their
+        environment, because their parents may have ended."""
         mark = f"ASSAY_DATA_DIR={self.folder}".encode()
         marked = []
         for entry in Path("/proc").iterdir():
@@ -240,12 +243,12 @@ class Place:
         return children(self.web_master())
 
     def background(self) -> list[int]:
-        """The background worker and its children."""
+        """Return the background worker and its children."""
         return tree(self._child(b"worker"))
 
     def memory_mb(self) -> tuple[float, float]:
-        """(web server, background worker): of all their processes, what is shared by n of them
-        counted as one nth"""
+        """Return the memory of (web server, background worker) over all their processes. Memory
+        shared by n processes counts as one nth for each."""
         return _memory_mb(tree(self.web_master())), _memory_mb(self.background())
 
     def log_end(self) -> str:
@@ -255,7 +258,7 @@ class Place:
     # ----------------------------------------------------------------------------------------------------------------
 
     def manage(self, *arguments: str) -> tuple[int, str]:
-        """-> (status, all that was printed)"""
+        """Run a management command. Returns (status, everything that it printed)."""
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=self.checkout,
@@ -268,7 +271,7 @@ class Place:
         return done.returncode, done.stdout + done.stderr
 
     def begin_job(self) -> str:
-        """-> the name of its file"""
+        """Start a background job and return the name of its file."""
         self.n_jobs += 1
         self.installation.run(
             JOB.replace("NAME", f"file{self.n_jobs}").replace("range(N)", f"range({N_JOB})")
@@ -276,8 +279,8 @@ class Place:
         return f"file{self.n_jobs}.jsonl"
 
     def look(self) -> dict[str, Any]:
-        """What the database says: of the campaign, of all jobs, how many documents the last job
-        brought, and what `assay verify` finds wrong."""
+        """Read facts from the database: the campaign, all jobs, the number of documents imported by
+        the last job, and the problems found by `assay verify`."""
         facts: dict[str, Any] = json.loads(
             self.installation.run(LOOK.replace("NAME", f"file{self.n_jobs}"))
         )

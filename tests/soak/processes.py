@@ -1,4 +1,4 @@
-"""Programs that are killed, begun anew, or started twice."""
+"""Faults in which programs are killed, restarted, or started twice."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def web_reloaded(place: Place) -> Iterator[None]:
 
 @contextmanager
 def up_killed(place: Place) -> Iterator[None]:
-    """The program that holds all others, killed and started again on the same port."""
+    """Kill the program that supervises all others, and start it again on the same port."""
     server = place.installation.server
     assert server is not None
     server.kill()
@@ -61,7 +61,7 @@ def second_up(place: Place) -> Iterator[str]:
 
 @contextmanager
 def nothing(place: Place) -> Iterator[list[str]]:
-    """People judge: what the programs take of memory meanwhile."""
+    """Cause no fault, to measure the programs' memory while people judge."""
     told: list[str] = []
     begun = place.memory_mb()
     yield told

@@ -1,5 +1,5 @@
-"""A PostgreSQL cluster and a Redis server of one's own, in folders and on ports of their own: they
-can be killed, frozen and left away."""
+"""Separate PostgreSQL and Redis servers, in their own folders and on their own ports, that can be
+killed, frozen and stopped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POSTGRESQL = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 
 
 class Unavailable(Exception):
-    """This machine has not what a fault needs."""
+    """This machine lacks something that a fault needs."""
 
 
 def children(pid: int) -> list[int]:
@@ -31,7 +31,7 @@ def children(pid: int) -> list[int]:
 
 
 def tree(pid: int) -> list[int]:
-    """This process and all below it."""
+    """Return this process and all its descendants."""
     return [pid, *(below for child in children(pid) for below in tree(child))]
 
 
@@ -44,7 +44,7 @@ def signal_all(pids: Iterable[int], number: int) -> None:
 
 
 class OwnServer:
-    """Started in a folder of its own; `end` leaves no process and no file."""
+    """A server started in its own folder. `end` leaves no process and no file."""
 
     def __init__(self, name: str) -> None:
         self.folder, self.port = Path(tempfile.mkdtemp(prefix=f"soak-{name}-")), free_port()
@@ -55,7 +55,7 @@ class OwnServer:
         raise NotImplementedError
 
     def owner(self) -> dict[str, Any]:
-        """For `subprocess`: whose process it is."""
+        """Return the arguments for `subprocess` that set the user who runs the process."""
         return {"user": self.user, "group": self.user, "extra_groups": []} if self.user else {}
 
     def answers(self) -> bool:
@@ -74,7 +74,8 @@ class OwnServer:
         wait_for(self.answers, START_SECONDS, f"{self.command()[0]} did not start")
 
     def stop(self, number: int = signal.SIGINT) -> None:
-        """SIGINT: in order, without waiting for clients. SIGKILL: all its processes at once."""
+        """Stop the server. SIGINT: in order, without waiting for clients. SIGKILL: all its
+        processes at once."""
         if self.process is None:
             return
         signal_all(
@@ -98,8 +99,8 @@ class OwnServer:
 
 
 class OwnPostgreSQL(OwnServer):
-    """Its name of a database is that of the superuser; the server refuses to run as root, so root
-    gives it the user postgres."""
+    """A separate PostgreSQL server. Its database is named like the superuser. PostgreSQL refuses to
+    run as root, so root starts it as the user postgres."""
 
     def __init__(self) -> None:
         if not POSTGRESQL:
@@ -156,7 +157,8 @@ class OwnPostgreSQL(OwnServer):
 
 
 class OwnRedis(OwnServer):
-    """Keeps nothing on disk: whoever kills it has lost what was in it."""
+    """A separate Redis server that stores nothing on disk, so that its contents are lost when it is
+    killed."""
 
     def __init__(self) -> None:
         if shutil.which("redis-server") is None:

@@ -1,5 +1,5 @@
-"""The machine's clock is set: every process of the installation has another time from one moment to
-the next."""
+"""A fault in which the machine's clock is set: the time of all processes of the installation
+changes from one moment to the next."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SetClock:
         self.environment = {"LD_PRELOAD": str(library), "SOAK_CLOCK": str(self.file)}
 
     def set(self, seconds: int) -> None:
-        """So far from the true time, at once, in all processes."""
+        """Set the clocks of all processes at once to the true time plus this offset."""
         if not self.file.exists():
             self.file.write_bytes(struct.pack("q", 0))
         with self.file.open("r+b") as file, mmap.mmap(file.fileno(), 8) as memory:

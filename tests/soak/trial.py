@@ -1,5 +1,5 @@
-"""One fault from beginning to end: people judge, it comes, it goes, they go on, and everything is
-counted."""
+"""The trial of one fault from beginning to end: people judge, the fault begins and ends, people
+continue, and the results are counted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ COLUMNS = (
 
 @dataclass
 class Outcome:
-    """complaints: what must not be, in sentences; empty where the fault was survived."""
+    """The result of a trial. complaints: violated expectations, as sentences, empty if the fault
+    was survived."""
 
     trouble: str
     vendor: str
@@ -55,7 +56,7 @@ class Outcome:
 
 
 def tried(trouble: Trouble, place: Place, *, short: bool = False, minutes: float = 0.0) -> Outcome:
-    """minutes: for which people judge in all, at least."""
+    """Run the trial of a fault. minutes: minimum total time for which people judge."""
     outcome, crew, job = Outcome(trouble.name, place.vendor), place.crew(), ""
     with crew:
         lasting = trouble.seconds[short]
@@ -83,7 +84,8 @@ def tried(trouble: Trouble, place: Place, *, short: bool = False, minutes: float
 
 
 def _let_judge(crew: Crew, seconds: float) -> None:
-    """For so long, and until as many more judgements were accepted as show that judging goes on."""
+    """Let people judge for this time, and until enough further judgements were accepted to show
+    that judging continues."""
     begun, enough = time.monotonic(), len(crew.accepted()) + MORE_ACCEPTED
     time.sleep(seconds)
     while len(crew.accepted()) < enough and time.monotonic() < begun + RECOVERY_SECONDS:
@@ -100,8 +102,8 @@ def _count(place: Place, crew: Crew, job: str, outcome: Outcome) -> None:
 
 
 def judge(outcome: Outcome, facts: dict[str, Any], accepted: list[str], job: str) -> None:
-    """Fill in what was counted. facts: what `Place.look` gave; accepted: keys of judgements; job:
-    the file of the one that was disturbed."""
+    """Fill in the counts of an outcome. facts: result of `Place.look`. accepted: keys of
+    judgements. job: the file of the disturbed job."""
     if outcome.normal_after is None:
         outcome.complaints.append(f"not everybody was answered again within {RECOVERY_SECONDS} s")
     outcome.accepted = len(accepted)

@@ -1,4 +1,5 @@
-"""What a fault is: a cause that lasts while people judge, and what it may do to them."""
+"""The definition of a fault: a cause that lasts while people judge, and the effects that it may
+have."""
 
 from __future__ import annotations
 
@@ -13,10 +14,13 @@ BOTH = ("sqlite", "postgresql")
 
 @dataclass(frozen=True)
 class Trouble:
-    """cause: begins the fault and, at its end, ends it; the sentence that it gives, or the list of
-    them that it has filled by its end, is told in the table. seconds: for which it lasts in a whole
-    run, and in a short one. unnoticed: no request may be refused or lost. with_job: an import runs
-    in the background meanwhile. needs: what the installation must be started with."""
+    """A fault.
+
+    cause: begins the fault and ends it. It yields a sentence, or a list of sentences that is
+    complete at the end, for the table. seconds: duration in a full run, and in a short one.
+    unnoticed: whether no request may be refused or lost. with_job: whether an import runs in the
+    background meanwhile. needs: what the installation must be started with.
+    """
 
     name: str
     cause: Callable[[Place], AbstractContextManager[str | list[str] | None]]

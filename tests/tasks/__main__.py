@@ -33,7 +33,7 @@ MARK = "<!-- measured -->\n"
 
 @dataclass(frozen=True)
 class Done:
-    """What a task took. failed: why it came to no end."""
+    """The cost of a completed task. failed: why it was not completed, or empty."""
 
     actions: int
     loads: int
@@ -68,7 +68,7 @@ def do_all(
 
 @contextmanager
 def first_version(folder: Path) -> Iterator[Installation | None]:
-    """The demo of the version BEFORE; None where the repository has no history."""
+    """Start the demo of the version BEFORE. None if the repository has no history."""
     with checkout(EARLIER_COMMIT) as code:
         if code is None:
             sys.stderr.write(

@@ -1,4 +1,4 @@
-"""What annotators come to do, with the judging page as it is."""
+"""The tasks of annotators on the current judging page."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def larger(hands: Hands) -> None:
 
 
 def stay(hands: Hands) -> None:
-    """Until so many documents of one query are judged."""
+    """Judge until this many documents of one query are judged."""
     hands.judging()
     hands.begin()
     query, judged, switches = hands.page.locator("#query-text"), dict[str, int](), 0

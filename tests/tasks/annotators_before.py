@@ -1,4 +1,4 @@
-"""The same with the judging page of the first version."""
+"""The tasks of annotators on the judging page of the first version."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.tasks.hands import Hands
 
 
 def passage(hands: Hands) -> None:
-    """The message lies over the button that marks what is selected."""
+    """Try to mark a passage. A message covers the button that marks the selected text."""
     hands.judging()
     hands.touch(hands.page.locator("#grades button").nth(3))
     expect(hands.page.locator("#bar-message")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Doing a task in a browser, and taking a picture of where it ends."""
+"""Doing a task in a browser, and taking a screenshot of the page where it ends."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PHONE: dict[str, Any] = {
 
 
 def filled(assay: Installation) -> dict[str, str]:
-    """Fills an installation that has the demo. -> what stands in addresses"""
+    """Fill an installation that has the demo. Returns the values for addresses."""
     made: dict[str, str] = json.loads(
         assay.run("from tests.tasks.site import prepare; prepare()").strip().splitlines()[-1]
     )
@@ -48,7 +48,7 @@ def signed_in(
 
 @contextmanager
 def at_the_start(browser: Browser, url: str, given: dict[str, str], task: Task) -> Iterator[Hands]:
-    """Somebody's hands on the page where the task begins."""
+    """Return the hands of a person on the page where the task begins."""
     with ExitStack() as people:
 
         def as_other(who: str, address: str) -> Page:
@@ -64,7 +64,8 @@ def at_the_start(browser: Browser, url: str, given: dict[str, str], task: Task) 
 
 
 def photograph(page: Page, path: Path) -> None:
-    """The whole page; of the judging page, whose bar stays at the foot, what a screen shows."""
+    """Take a screenshot of the whole page, or for the judging page, whose bar stays at the bottom,
+    of the visible part."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if "/judge/" not in page.url:
         page.wait_for_load_state("networkidle")

@@ -1,4 +1,4 @@
-"""A person's hands on a page: what they do is counted."""
+"""Simulated hands of a person on a page, whose actions are counted."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ ANOTHER = (
 
 
 class Hands:
-    """An action is a click or tap, a field filled, a choice, a key that is no text, or files
-    dropped; a load is a page that the browser fetched whole. given: what stands in the
-    installation; as_other(who, address) opens a page of somebody else, whose actions are counted
-    apart."""
+    """Actions of a person in a browser, with counts. An action is a click or tap, a filled field, a
+    choice, a key that is not text, or dropped files. A load is a page that the browser fetches as a
+    whole.
+
+    given: values of the installation. as_other(who, address): opens a page of another user, whose
+    actions are counted separately.
+    """
 
     def __init__(
         self,
@@ -44,7 +47,7 @@ class Hands:
         self.loads += 1
 
     def begin(self) -> None:
-        """What was done so far only led to where the task begins."""
+        """Start counting. Earlier actions only led to the page where the task begins."""
         self.actions = self.loads = 0
 
     def one(
@@ -83,7 +86,7 @@ class Hands:
         field.select_option(**option)
 
     def key(self, name: str) -> None:
-        """On a page whose scripts have come."""
+        """Press a key once the page's scripts have loaded."""
         self.page.wait_for_load_state()
         self.actions += 1
         self.page.keyboard.press(name)
@@ -99,7 +102,7 @@ class Hands:
         )
 
     def take(self, link: Locator) -> Download:
-        """Clicks, and waits for the file that comes."""
+        """Click a link and wait for the downloaded file."""
         with self.page.expect_download(timeout=JOB_MS) as coming:
             self.touch(link)
         return coming.value
@@ -108,8 +111,8 @@ class Hands:
         expect((within or self.page).get_by_text(text).first).to_be_visible(timeout=JOB_MS)
 
     def grade(self, key: str) -> None:
-        """Judges the document on the page, and waits until the next one is painted, beyond the card
-        of a new query."""
+        """Judge the shown document, and wait until the next one is painted, past the card of a new
+        query."""
         self.page.wait_for_function(READY)
         before = self.page.evaluate(N_PAINTED)
         self.key(key)
@@ -120,6 +123,6 @@ class Hands:
             panel.wait_for(state="hidden")
 
     def judging(self) -> None:
-        """Until the page judges."""
+        """Wait until the page is ready for judging."""
         self.page.locator("html[data-complete]").wait_for()
         self.page.locator(".doc .doc-title").wait_for()

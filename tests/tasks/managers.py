@@ -1,4 +1,4 @@
-"""What managers come to do, with the pages as they are."""
+"""The tasks of managers on the current pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ N_DISPUTED = 5
 
 
 def open_campaign(hands: Hands, tab: str = "") -> None:
-    """From Home."""
+    """Open the campaign from Home."""
     hands.click(
         "link", CAMPAIGN, within=hands.page.locator("main .campaign-rows, main td"), exact=True
     )
@@ -28,7 +28,7 @@ def open_campaign(hands: Hands, tab: str = "") -> None:
 
 
 def open_page(hands: Hands, name: str) -> None:
-    """One of the pages within the current place."""
+    """Open a page from the navigation of the current campaign or collection."""
     hands.click("link", name, within=hands.page.get_by_role("navigation", name="Pages"), exact=True)
 
 

@@ -1,4 +1,4 @@
-"""The same with the pages of the first version."""
+"""The tasks of managers on the pages of the first version."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def files_to_campaign(hands: Hands) -> None:
 
 
 def best_system(hands: Hands) -> None:
-    """Two reports: how certain the ranks are, and the best two against each other."""
+    """Request two reports: one on the certainty of ranks, and one that compares the best two
+    systems."""
     n_tables = 0
     open_campaign(hands, "Systems")
     for title in ("Certainty of the ranks", "Scores of runs"):
@@ -106,7 +107,7 @@ def pause_clicker(hands: Hands) -> None:
 
 
 def gold_from_file(hands: Hands) -> None:
-    """One pair after the other."""
+    """Enter the gold pairs one by one."""
     open_campaign(hands, "Gold")
     for row in hands.given["known"].splitlines():
         topic, _, docno, grade = row.split()
@@ -145,7 +146,8 @@ def disputed(hands: Hands) -> None:
 
 
 def another_recipe(hands: Hands) -> None:
-    """It ends with the table of labels; none leads to its pair."""
+    """Compare two recipes. The task ends at the table of labels, because no label links to its
+    pair."""
     open_campaign(hands, "Export")
     hands.click("button", "Show what differs")
     expect(

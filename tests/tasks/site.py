@@ -1,7 +1,8 @@
-"""What both installations hold: the demo with simulated annotators, campaigns for annotators'
-tasks, a collection with double topics.
+"""The content of both installations: the demo with simulated annotators, campaigns for annotators'
+tasks, and a collection with duplicate topics.
 
-Written with what the first version has, too: it runs there and here."""
+It only uses features that the first version has too, so that it runs in both.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ N_KNOWN = 10
 
 
 def prepare() -> None:
-    """Fills an installation that has the demo, and prints as one JSON object what stands in
-    addresses, and the sessions of people."""
+    """Fill an installation that has the demo, and print the values for addresses and the users'
+    sessions as one JSON object."""
     from django.contrib.auth.models import User
     from django.test import Client
 
@@ -49,7 +50,7 @@ def prepare() -> None:
 
 
 def stretch(campaign, times: int = 3) -> None:
-    """The judgements of two days over six: there is no forecast without a whole working day."""
+    """Spread the judgements of two days over six, because a forecast needs a whole working day."""
     from django.utils import timezone
 
     from annotation.models import Campaign, Judgement
@@ -63,7 +64,7 @@ def stretch(campaign, times: int = 3) -> None:
 
 
 def known_rows(campaign) -> str:
-    """Qrels of the last pairs of the pool, which nobody has judged."""
+    """Return qrels for the last pairs of the pool, which are unjudged."""
     pairs = campaign.pairs.select_related("entry__topic").order_by("-position")[:N_KNOWN]
     return "".join(
         f"{pair.entry.topic.topic_id} 0 {pair.entry.docno} {number % 4}\n"
@@ -72,7 +73,7 @@ def known_rows(campaign) -> str:
 
 
 def save_recipes(campaign, manager) -> str:
-    """Two. -> the name of the second"""
+    """Save two recipes and return the name of the second."""
     try:
         from analysis.judgements.labels import LabelChoices
         from analysis.publishing.recipes import save_recipe
@@ -90,7 +91,7 @@ def save_recipes(campaign, manager) -> str:
 
 
 def make_doubles(manager) -> str:
-    """A collection of questions of which every second was asked twice. -> its address"""
+    """Create a collection of questions that each occur twice. Returns its address."""
     from pooling.models import Topic
     from pooling.services.collections import create_collection
 
@@ -116,8 +117,8 @@ MONTHS = [f"{date(2026, month, 1):%B}" for month in range(1, 13)]
 
 
 def make_jobs() -> dict[str, str]:
-    """Open campaigns, each with an annotator who has read the guidelines: campaign of the task ->
-    its address for judging."""
+    """Create open campaigns, each with an annotator who has read the guidelines. Returns the
+    judging address of each task's campaign."""
     from annotation.models import Membership, Pair
     from annotation.services.campaigns import lifecycle
     from tests.browser.judging import make_job

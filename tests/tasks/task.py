@@ -1,4 +1,4 @@
-"""One task."""
+"""The definition of one task."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from tests.tasks.hands import Hands
 
 @dataclass(frozen=True)
 class Task:
-    """says: in a person's words. who: whose session (a name of `site`), or nobody's. at_most:
-    actions of `now`, which a test holds. not_before: why the first version could not do it;
-    `before` then goes where one would have looked. published: what the review counted in it."""
+    """One task of a person in the browser. says: description in a person's words. who: whose
+    session is used (a name of `site`), or none. at_most: maximum number of actions of `now`, which
+    a test checks. not_before: why the first version could not do it; `before` then goes where a
+    person would have looked. published: number of actions counted in the review."""
 
     name: str
     says: str

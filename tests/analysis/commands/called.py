@@ -1,4 +1,4 @@
-"""A command called as a script would: its JSON, or its refusal."""
+"""Calls of commands as from a script: the JSON that they print, or their error."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from tests.commands import call_command
 
 
 def answer(command: str, *arguments: object) -> tuple[dict[str, Any], str]:
-    """-> (the JSON object that it prints, what it says on standard error)"""
+    """Run a command with --json. Returns (the JSON object that it prints, the text on standard
+    error)."""
     out, err = io.StringIO(), io.StringIO()
     call_command(command, *map(str, arguments), "--json", stdout=out, stderr=err)
     return json.loads(out.getvalue()), err.getvalue()
 
 
 def refused(command: str, *arguments: object) -> str:
-    """What standard error says when the command ends with status 2; nothing may stand on standard
-    output."""
+    """Return the text on standard error of a command that must end with status 2 and print nothing
+    on standard output."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.raises(SystemExit) as ended:
         call_command(command, *map(str, arguments), "--json", stdout=out, stderr=err)

@@ -1,4 +1,5 @@
-"""Small runs and qrels with one relevant document a topic, and the calling of commands on them."""
+"""Small runs and qrels with one relevant document per topic, and functions that run commands on
+them."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ def write_qrels(folder: Path, topics: list[str], name: str = "qrels.txt") -> str
 
 
 def write_run(folder: Path, tag: str, ranks: dict[str, int], depth: int = 12) -> str:
-    """A run that has the relevant document of each topic at this rank; 0: not at all."""
+    """Write a run that has the relevant document of each topic at the given rank. 0: the run lacks
+    the document."""
     path = folder / f"{tag}.run"
     lines = [
         f"{topic} Q0 {f'right-{topic}' if place == rank else f'wrong{place}'} {place} {depth - place} {tag}\n"
@@ -29,14 +31,14 @@ def write_run(folder: Path, tag: str, ranks: dict[str, int], depth: int = 12) ->
 
 
 def printed(command: str, *arguments: str) -> dict[str, Any]:
-    """The JSON object that the command prints."""
+    """Run a command and return the JSON object that it prints."""
     out = io.StringIO()
     call_command(command, *arguments, "--json", stdout=out, stderr=io.StringIO())
     return json.loads(out.getvalue())
 
 
 def read(command: str, *arguments: str) -> str:
-    """What a person reads."""
+    """Run a command and return the text that it prints for people."""
     out = io.StringIO()
     call_command(command, *arguments, stdout=out, stderr=io.StringIO())
     return out.getvalue()

@@ -1,4 +1,4 @@
-"""Runs a command on a small file of judgements, written for these tests."""
+"""Functions that run a command on a small file of judgements, written for these tests."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def written(folder: Path, text: str = ROWS, name: str = "judgements.csv") -> str
 
 
 def run(command: str, *arguments: str) -> dict[str, Any]:
-    """The JSON object that it prints."""
+    """Run the command and return the JSON object that it prints."""
     return answer(command, *arguments)[0]
 
 
 def refused(command: str, *arguments: str) -> tuple[int, str, str]:
-    """Exit status, standard output, standard error."""
+    """Run the command and return (exit status, standard output, standard error)."""
     out, err = io.StringIO(), io.StringIO()
     try:
         call_command(command, *arguments, "--json", stdout=out, stderr=err)

@@ -1,4 +1,5 @@
-"""Small files of runs and qrels for tests of commands, and what a command prints for people."""
+"""Small files of runs and qrels for tests of commands, and the text that commands print for
+people."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ OTHER = "1 Q0 x 1 9 other\n1 Q0 a 2 8 other\n2 Q0 d 1 5 other\n2 Q0 a 2 4 other\
 
 
 def files(folder: Path, **texts: str) -> list[str]:
-    """Writes each text to a file of this name. -> the paths"""
+    """Write each text to a file with the given name. Returns the paths."""
     paths = []
     for name, text in texts.items():
         path = folder / f"{name}.txt"
@@ -25,7 +26,7 @@ def files(folder: Path, **texts: str) -> list[str]:
 
 
 def printed(command: str, *arguments: str) -> tuple[str, str]:
-    """What a person sees. -> (standard output, standard error)"""
+    """Run a command without --json. Returns (standard output, standard error)."""
     out, err = io.StringIO(), io.StringIO()
     call_command(command, *arguments, stdout=out, stderr=err, no_color=True)
     return out.getvalue(), err.getvalue()

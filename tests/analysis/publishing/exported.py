@@ -1,5 +1,5 @@
-"""A campaign with one of everything that may happen to a judgement, for the tests of what leaves
-it."""
+"""A campaign with one example of everything that can happen to a judgement, for tests of exports
+and releases."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BINARY = "t1 0 d1 1\nt1 0 d2 1\nt1 0 d3 1\nt2 0 d1 0\nt2 0 d2 0\nt2 0 d3 0\n"
 def judged(
     person: Membership, pair: Pair, grade: int | None, *, now: datetime, **answer: Any
 ) -> Judgement:
-    """A judgement a minute after the pair was served."""
+    """Store a judgement made one minute after the pair was assigned."""
     return submit(
         person, lease_of(person, pair, now=now - timedelta(minutes=1)), grade, now=now, **answer
     ).judgement
@@ -42,7 +42,8 @@ def pair_of(campaign: Campaign, topic: str, document: str) -> Pair:
 
 
 def examples_campaign(**settings: object) -> Campaign:
-    """The six examples of methods/aggregation.md as judgements of five annotators, open."""
+    """Create an open campaign with the six examples of methods/aggregation.md as judgements of five
+    annotators."""
     campaign = make_campaign(
         n_topics=2,
         n_documents=3,
@@ -70,8 +71,8 @@ def examples_campaign(**settings: object) -> Campaign:
 
 
 def with_everything(campaign: Campaign) -> Campaign:
-    """What never enters labels, added to the examples: an excluded annotator, too fast, extra,
-    cannot judge, superseded."""
+    """Add to the examples campaign the judgements that never enter labels: of an excluded
+    annotator, too fast, extra, cannot judge, and superseded."""
     wild, quick, late = (make_annotator(campaign) for _ in range(3))
     moment = START + timedelta(days=1)
     judged(wild, pair_of(campaign, "t1", "d1"), 0, now=moment, active_ms=9_000)

@@ -1,1 +1,1 @@
-"""Studies: whole folders from small inputs."""
+"""Tests that make whole study folders from small inputs."""

@@ -1,4 +1,4 @@
-"""A study made from small files, and its folder read again."""
+"""Functions that make a study from small files and read its folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from tests.analysis.commands.judged_file import refused, run
 
 
 def study_of(folder: Path, name: str, text: str, **files: str) -> Path:
-    """The folder of a study from this TOML text and these files (name without `.txt`: text)."""
+    """Make a study and return its folder. The inputs are the text of the TOML file and the texts of
+    other files (by name without `.txt`)."""
     inputs = folder / "inputs"
     inputs.mkdir(exist_ok=True)
     for file, content in files.items():
@@ -24,7 +25,7 @@ def study_of(folder: Path, name: str, text: str, **files: str) -> Path:
 
 
 def refusal(folder: Path, name: str, text: str) -> str:
-    """What a person is told; nothing is written."""
+    """Return the error message for a study that cannot be made. Nothing must be written."""
     (folder / "study.toml").write_text(text, encoding="utf-8")
     status, out, err = refused(
         "study", name, str(folder / "study.toml"), "--output", str(folder / "out")
@@ -40,7 +41,8 @@ def table(out: Path, key: str) -> list[dict[str, str]]:
 
 
 def json_table(out: Path, key: str) -> dict[str, Any]:
-    """title, header, rows, note; heads, bold and marks where there are any."""
+    """Read a table of the study: title, header, rows and note, with heads, bold cells and marks if
+    there are any."""
     found: dict[str, Any] = json.loads((out / "tables" / f"{key}.json").read_text(encoding="utf-8"))
     return found
 
@@ -51,8 +53,8 @@ def about(out: Path) -> dict[str, Any]:
 
 
 def drawn(out: Path, key: str) -> list[list[str]]:
-    """The numbers behind a figure, as the report tells them: its header, then its rows; of panels
-    one below the other."""
+    """Return the numbers of a figure as shown in the report: its header, then its rows. Panels
+    follow each other."""
     page = (out / "report.html").read_text(encoding="utf-8")
     end = page.index(f">figures/{key}: ")
     figure = page[page.rindex('<figure class="figure">', 0, end) : end]

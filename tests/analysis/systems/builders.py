@@ -1,5 +1,5 @@
-"""A small collection with runs, judged and click-based qrels, and a campaign with judgements; and
-its files for the commands."""
+"""A small collection with runs, qrels from judgements and from clicks, and a campaign with
+judgements. Also the same data as files for commands."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ GROUPS = ["north", "north", "south", "", "east"]
 
 
 def run_texts(seed: int = 5, n_runs: int = 5) -> dict[str, str]:
-    """Runs of different worth over documents d1 … d30, some topics missing from the last, with ties
-    of scores."""
+    """Return runs of different quality over documents d1, d2, ..., d30, with ties. The last run
+    lacks some topics."""
     rng = np.random.default_rng(seed)
     texts = {}
     for r in range(n_runs):
@@ -98,7 +98,7 @@ def small_collection(*, slug: str = "small") -> Collection:
 
 
 def small_campaign(collection: Collection, *, judged: bool = True) -> Campaign:
-    """Three annotators have judged pairs of it."""
+    """Create a campaign in which three annotators have judged pairs of the collection."""
     owner = collection.managers.get()
     campaign = make_campaign(
         collection=collection, pool=make_pool(collection), manager=owner, name="Spring"
@@ -127,7 +127,7 @@ def work_off(job: Job) -> Job:
 
 
 def by_command(command: str, folder: Path) -> dict:
-    """What a person gets who types the report's command in the folder of its files."""
+    """Return the output of the report's command, run as a user would in the folder of its files."""
     program, *words = shlex.split(command)
     assert program == "assay"
     found = find_command(words)

@@ -1,5 +1,5 @@
-"""A small endpoint in the chat-completions form that replays labels, and delays, fails and lies
-when told to."""
+"""A small chat-completions endpoint for tests. It replays labels, and delays, fails or answers
+wrongly on request."""
 
 from __future__ import annotations
 
@@ -18,10 +18,12 @@ Behaviour = Callable[["Replay", tuple[str, str], int], Any]
 
 
 class Replay:
-    """labels: {(topic, document): grade}, found by `topic T` and `document D` in the prompt.
+    """The labels and behaviour of the endpoint. labels: {(topic, document): grade}, found by `topic
+    T` and `document D` in the prompt.
 
-    requests: by idempotency key. executed: by idempotency key, once a key was answered it is only
-    repeated. seen: what was sent."""
+    requests: by idempotency key. executed: by idempotency key; a request with a key that was
+    answered before only gets the same answer. seen: the requests received.
+    """
 
     def __init__(
         self, labels: dict[tuple[str, str], int], behaviour: Behaviour | None = None
@@ -36,7 +38,7 @@ class Replay:
         self.held, self.released = threading.Event(), threading.Event()
 
     def hold(self) -> None:
-        """Until the test releases."""
+        """Hold back answers until the test releases them."""
         self.held.set()
         self.released.wait(60)
 
@@ -74,7 +76,7 @@ class Replay:
 
 @contextmanager
 def serving(replay: Replay) -> Iterator[str]:
-    """The address of the endpoint while it serves."""
+    """Run the endpoint for the duration of the context, and yield its address."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

@@ -1,4 +1,4 @@
-"""The two forms of a picture, each alone in its figure."""
+"""The two layouts of a chart, each alone in its figure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def usual(figure: str) -> ElementTree.Element:
-    """The form for wide windows and for print."""
+    """Return the layout for wide windows and for print."""
     return _one(figure, narrow=False)
 
 

@@ -1,4 +1,4 @@
-"""The signed-rank test as its definition says, by counting signs in whole numbers."""
+"""The signed-rank test by its definition, counting sign patterns in integers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import scipy.stats
 
 
 def counted_signed_rank(differences: np.ndarray) -> float:
-    """The exact test by counting in whole numbers, how many of all 2^n signs give each sum of twice
-    the mean ranks."""
+    """Compute the exact signed-rank test by counting, in integers, how many of all 2^n sign
+    patterns give each sum of doubled mean ranks."""
     d = np.round(differences, 12)
     d = d[d != 0]
     doubled = [round(2 * rank) for rank in scipy.stats.rankdata(np.abs(d))]

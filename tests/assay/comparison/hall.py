@@ -1,5 +1,5 @@
-"""Hall's transformation of the studentised mean (1992), forwards, for tests: the code under test
-has its inverse in closed form."""
+"""Hall's transformation (1992) of the studentised mean. The code under test uses the inverse in
+closed form."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from scipy import optimize, stats
 
 
 def transformed(studentised: float, skewness: float, n: int) -> float:
-    """T + g T^2 / 3 + g^2 T^3 / 27 + g / 6 with g = skewness / sqrt(n)."""
+    """Return T + g T^2 / 3 + g^2 T^3 / 27 + g / 6 with g = skewness / sqrt(n)."""
     g = skewness / n**0.5
     return studentised + g * studentised**2 / 3 + g**2 * studentised**3 / 27 + g / 6
 
 
 def wider_interval(values: np.ndarray, alpha: float = 0.05) -> tuple[float, float]:
-    """From Student's t and from the roots of the transformation at t and -t, whichever reaches
-    further."""
+    """Return the interval whose ends are those of Student's t or the roots of the transformation at
+    t and -t, whichever are further out."""
     n, error, skewness = len(values), float(stats.sem(values)), float(stats.skew(values))
     t = float(stats.t.ppf(1 - alpha / 2, n - 1))
     least, greatest = (

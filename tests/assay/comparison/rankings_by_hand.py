@@ -1,4 +1,4 @@
-"""Small runs and qrels from Python dictionaries, and the reference evaluator's view of them."""
+"""Small runs and qrels from Python dictionaries, and their values by the reference evaluator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Grades = dict[str, dict[str, int]]
 
 
 def run_of(rankings: Scores, tag: str = "run") -> RunColumns:
-    """Documents by score, then by the id's bytes, both descending."""
+    """Create a run with documents sorted by score, then by the bytes of the ID, both descending."""
     documents, scores, offsets = [], [], [0]
     for ranking in rankings.values():
         ordered = sorted(
@@ -77,7 +77,8 @@ REFERENCE_NAMES = {
 def reference_values(
     run: Scores, judgements: Grades, *, level: int = 1, condensed: bool = False
 ) -> dict[str, dict[str, float]]:
-    """{topic: {pytrec_eval's name: value}}; only topics that both have."""
+    """Return the values by pytrec_eval as {topic: {pytrec_eval's name: value}}, only for topics
+    that occur in run and qrels."""
     evaluator = pytrec_eval.RelevanceEvaluator(
         judgements,
         {

@@ -1,5 +1,5 @@
-"""Readers as one would write them in ten lines: the second implementation that the fast readers are
-held to."""
+"""Simple readers of runs and qrels, a second implementation with which the fast readers are
+compared."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def tokens(line: str) -> list[str]:
 
 
 def read_run(text: str) -> dict[str, list[tuple[str, float]]]:
-    """topic -> [(document, score)] in trec_eval's order. Refused with the lines that are wrong."""
+    """Read a run as topic -> [(document, score)] in trec_eval's order. An invalid file is refused
+    with its wrong lines."""
     run: dict[str, dict[str, float]] = {}
     wrong = []
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
@@ -48,7 +49,7 @@ def read_run(text: str) -> dict[str, list[tuple[str, float]]]:
 
 
 def read_qrels(text: str) -> dict[str, list[tuple[str, int]]]:
-    """topic -> [(document, grade)] ascending by document."""
+    """Read qrels as topic -> [(document, grade)], by document."""
     qrels: dict[str, dict[str, int]] = {}
     wrong = []
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):

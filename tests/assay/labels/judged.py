@@ -16,7 +16,7 @@ def table_of_rows(
     seconds: Sequence[float] | None = None,
     judged_at: Sequence[float] | None = None,
 ) -> LabelTable:
-    """From (topic, document, annotator, grade), one row per judgement."""
+    """Create a label table from (topic, document, annotator, grade), one row per judgement."""
     rows = list(rows)
     columns = [[row[i] for row in rows] for i in range(3)]
     ids = [list(dict.fromkeys(column)) for column in columns]
@@ -38,8 +38,8 @@ def table_of_rows(
 
 
 def table_of_pairs(grades: Sequence[Sequence[int]], *, n_grades: int) -> LabelTable:
-    """Pair i of topic t is document d<i>; its k-th grade is annotator a<k>'s. MISSING: not judged
-    by that one."""
+    """Create a label table from the grades of each pair. Pair i of topic t is document d<i>, and
+    its k-th grade is by annotator a<k>. MISSING: not judged by that annotator."""
     return table_of_rows(
         [
             ("t", f"d{i:04}", f"a{k:03}", grade)
@@ -60,7 +60,8 @@ def random_grades(
     missing: float = 0.3,
     accuracy: float = 0.6,
 ) -> np.ndarray:
-    """(n_pairs, n_annotators) of grades that lean to a true one; MISSING where not judged."""
+    """Draw grades that tend towards a true one, shape (n_pairs, n_annotators), MISSING where not
+    judged."""
     truth = rng.integers(n_grades, size=n_pairs)
     grades = np.where(
         rng.random((n_pairs, n_annotators)) < accuracy,

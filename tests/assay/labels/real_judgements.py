@@ -1,5 +1,5 @@
-"""The real sets of raw judgements, as tables: none of them is in the form of the command's
-files."""
+"""Published sets of raw judgements as label tables. Their files do not have the format that
+commands read."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from assay.labels.labels import LabelTable, make_label_table
 
 
 def _table(rows: Iterable[tuple[str, str, str, int]], n_grades: int) -> LabelTable:
-    """From (topic, document, annotator, grade); where an annotator has a pair twice the last row
-    counts."""
+    """Create a label table from (topic, document, annotator, grade). If an annotator has judged a
+    pair twice, the last row counts."""
     last = {(topic, document, annotator): grade for topic, document, annotator, grade in rows}
     ids: list[dict[str, int]] = [{}, {}, {}]
     index = [[names.setdefault(key[i], len(names)) for key in last] for i, names in enumerate(ids)]
@@ -30,7 +30,8 @@ def _table(rows: Iterable[tuple[str, str, str, int]], n_grades: int) -> LabelTab
 
 
 def ws_zhou_2012(folder: Path) -> LabelTable:
-    """Five grades, counted from 0; one made-up topic, since an item is a query and a page."""
+    """Read a set with five grades, counted from 0. All pairs belong to one made-up topic, because
+    an item is a query with a page."""
     with gzip.open(folder / "ws-zhou2012" / "labels.txt.gz", "rt") as lines:
         return _table(
             (("ws", item, worker, int(label) - 1) for item, worker, label in map(str.split, lines)),
@@ -47,8 +48,8 @@ def trec_crowd_2011(folder: Path) -> LabelTable:
 
 
 def llmjudge_2024(folder: Path, *, only_the_scale: bool) -> LabelTable:
-    """33 judges; the three labels outside the scale (5, 5, 10) left out, or as grades 5 and 10 of a
-    scale of eleven."""
+    """Read the labels of 33 LLM judges. The three labels outside the scale (5, 5, 10) are left out,
+    or kept as grades 5 and 10 of a scale of eleven."""
     with gzip.open(folder / "llmjudge-2024" / "labels_wide.tsv.gz", "rt", newline="") as lines:
         reader = csv.reader(lines, delimiter="\t")
         judges = next(reader)[3:]

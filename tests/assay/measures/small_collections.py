@@ -1,5 +1,5 @@
 """Small random collections, as dictionaries for the reference implementation and as columns for
-ours."""
+Assay's."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ Scores = dict[str, dict[str, float]]
 
 @dataclass
 class Small:
-    """qrels: topic -> document -> grade. runs: tag -> topic -> document -> score, with ties."""
+    """A small collection. qrels: topic -> document -> grade. runs: tag -> topic -> document ->
+    score, with ties."""
 
     qrels: Grades
     runs: dict[str, Scores]
@@ -103,7 +104,8 @@ def run_columns(tag: str, run: Scores) -> RunColumns:
 def reference_scores(
     qrels: Grades, run: Scores, names: list[str], topics: list[str], level: int = 1
 ) -> np.ndarray:
-    """What pytrec_eval says, 0 for a topic that it does not report. -> (n_measures, n_topics)"""
+    """Compute scores by pytrec_eval, 0 for a topic that it does not report. Returns shape
+    (n_measures, n_topics)."""
     given = {t: judged for t, judged in qrels.items() if judged}
     evaluator = pytrec_eval.RelevanceEvaluator(
         given, {_query(REFERENCE[name]) for name in names}, relevance_level=level

@@ -1,4 +1,4 @@
-"""Pools of real runs, cut to the pairs that are judged: complete sets of judgements to replay."""
+"""Pools of real runs, restricted to judged pairs: complete sets of judgements to replay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.pools.depth import PooledPairs, cut_run, make_depth_pool
 def judged_pool(
     folder: Path, runs: str, qrels: str, *, depth: int
 ) -> tuple[PooledPairs, np.ndarray]:
-    """The depth-k pool of the folder's runs without what nobody judged, and the grades of its
+    """Return the depth-k pool of the folder's runs without unjudged pairs, and the grades of its
     pairs."""
     judged = read_qrels(str(folder / qrels))
     tops = []

@@ -9,6 +9,6 @@ from tests import openapi
 
 @pytest.fixture(autouse=True)
 def answers(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
-    """Every answer that a test here gets is held to the API's document; (operation id, answer) of
-    each so far."""
+    """Check every API response in these tests against the OpenAPI document. Returns the list of
+    (operation ID, response) so far."""
     return openapi.hold_answers(monkeypatch)

@@ -96,7 +96,7 @@ def document_text(numbers: Iterable[int]) -> str:
 
 
 class World:
-    """A collection with topics, runs, a part of the documents and a pool of each kind; a campaign
+    """A collection with topics, runs, some of the documents and a pool of each kind, and a campaign
     with judgements, recipes and a release."""
 
     def __init__(self) -> None:
@@ -158,12 +158,13 @@ class World:
         return job
 
     def do_what_waits(self) -> None:
-        """Jobs that other jobs have asked for."""
+        """Run the jobs that other jobs have requested."""
         for pk, _ in jobs.list_waiting_jobs():
             jobs.run_job(pk)
 
     def undisturbed(self, kind: str) -> dict[str, int]:
-        """`row_counts` as a job of this kind leaves them that nobody disturbs; it is taken back."""
+        """Return `row_counts` after an undisturbed job of this kind. Its changes are rolled
+        back."""
         with undone():
             self.done(ASKS[kind](self))
             rows = row_counts()
@@ -255,7 +256,7 @@ class World:
         )
 
     def reminders(self) -> Job:
-        """To one who has no address, and so gets none."""
+        """Request a reminder for an annotator without an email address, so that nothing is sent."""
         [member, *_] = self.campaign.memberships.filter(role="annotator").order_by("pk")
         return self.figures(
             messages.REMINDERS,
@@ -352,7 +353,7 @@ ASKS: dict[str, Callable[[World], Job]] = {
 
 
 def registered() -> set[str]:
-    """The kinds of the program, without those of tests."""
+    """Return the program's kinds of jobs, without those of tests."""
     return {
         kind.name
         for kind in jobs.KINDS.values()
@@ -361,9 +362,9 @@ def registered() -> set[str]:
 
 
 def stopped(job_id: int, *, at: str) -> int:
-    """Begin the job in a process of its own, which is killed with 9 at its first write ('begin') or
-    when all is written but not yet committed ('end'). -> the signal that ended it, 0 where it came
-    to its end"""
+    """Start the job in a separate process, which is killed with signal 9 at its first write
+    ('begin'), or after its last write before the commit ('end'). Returns the signal that ended it,
+    0 if the process finished."""
     connections.close_all()  # what is open would be shared
     pid = os.fork()
     if not pid:
@@ -388,8 +389,8 @@ def _run_and_die(job_id: int, at: str) -> None:
 
 
 def row_counts() -> dict[str, int]:
-    """Rows of every table but that of jobs, and the trail, which tells of a step as often as it was
-    done."""
+    """Count the rows of every table, except jobs and the audit log, which records a step as often
+    as it was attempted."""
     return {
         model._meta.label: model._default_manager.count()
         for model in apps.get_models()

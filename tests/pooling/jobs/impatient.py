@@ -1,4 +1,5 @@
-"""Loaded by a worker of the tests: it does not wait as long until it finds that a job does not end."""
+"""A module for workers in tests that shortens the time after which they notice that a job does not
+end."""
 
 from __future__ import annotations
 

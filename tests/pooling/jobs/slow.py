@@ -1,5 +1,5 @@
-"""Kinds of jobs for tests with real workers. Each leaves a line in a file for each time it was
-begun and done."""
+"""Kinds of jobs for tests with real workers. Each writes a line to a file whenever it begins and
+ends."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def slow_count(work: ClaimedJob) -> dict[str, Any]:
 
 @jobs.register_job_kind("stubborn sleep", unit="steps")
 def stubborn_sleep(work: ClaimedJob) -> None:
-    """Ends for no exception."""
+    """Sleep and ignore all exceptions that should end the job."""
     note(Path(work.parameters["diary"]), f"begun {work.job.pk} {os.getpid()}")
     while True:
         with contextlib.suppress(BaseException):

@@ -5,4 +5,4 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def in_own_storage(own_storage):
-    """No test of the services touches another's files."""
+    """Give each test of services its own folder of stored files."""

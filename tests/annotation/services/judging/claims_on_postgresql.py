@@ -1,5 +1,5 @@
-"""What holds of a claim on PostgreSQL only: its look is one prepared statement that locks the
-annotator first.
+"""Tests of claims on PostgreSQL only: a claim first reads with one prepared statement, which locks
+the annotator first.
 
 Run by tests/annotation/test_on_postgresql.py.
 """
