@@ -16,7 +16,7 @@ BATTLES = (
     DocumentBattle("t1", "d1", "d2", 1, (("x", "y"),)),
     DocumentBattle("t1", "d2", "d3", 1, (("y", "z"),)),
     DocumentBattle("t2", "d2", "d1", 1, (("y", "x"), ("z", "x"))),
-    DocumentBattle("t1", "d2", "d1", 1, (("y", "x"),)),  # repeats the first with exchanged sides
+    DocumentBattle("t1", "d2", "d1", 1, (("y", "x"),)),  # the first with exchanged sides
 )
 
 

@@ -149,7 +149,7 @@ def make_campaign(
     settings.setdefault("target_per_annotator", 0)
     bar = settings.pop(
         "qualification_pass", 0
-    )  # the test makes the pairs afterwards; a draft with a bar and without pairs does not open
+    )  # the test creates the pairs later; without them a draft with a test cannot open
     campaign = lifecycle.create_campaign(
         name=name or f"Campaign {next(_numbers)}",
         collection=collection,

@@ -36,11 +36,11 @@ REQUIRED = set(os.environ.get("ASSAY_TEST_REQUIRE", "").replace(",", " ").split(
 MISSING: dict[str, str] = {}
 if os.environ.pop(
     "PYTHONDONTWRITEBYTECODE", ""
-):  # as images of containers have it: each of hundreds of processes would compile all modules anew
+):  # as in container images; otherwise each of hundreds of processes would compile all modules
     sys.dont_write_bytecode = False
 settings.register_profile(
     "assay", deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)  # how busy the machine is, is no defect
+)  # a busy machine is not a defect
 settings.load_profile("assay")
 
 

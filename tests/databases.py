@@ -102,7 +102,7 @@ def for_several_tests(blocker: DjangoDbBlocker) -> Iterator[None]:
 def undone() -> Iterator[None]:
     """Open a transaction that is rolled back at its end."""
     outer = transaction.atomic()
-    # as Django marks what a class of tests has made: a snapshot or a durable transaction may begin
+    # as Django marks its test classes, so that a snapshot or a durable transaction may begin
     # inside
     outer._from_testcase = True
     with outer:

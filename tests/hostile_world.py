@@ -58,8 +58,8 @@ from tests.test_urls_by_role import Brought, World
 
 OVERRIDE = "\u202e"
 SHORT = f"=\"'><x-zq-a onload=zq()>{{{{40|add:2}}}}zq</script><script>zq()</script>{OVERRIDE}\x07"
-"""Begins as a formula, closes an attribute, an element and a script, opens others, is a template,
-turns the direction of writing, rings."""
+"""A hostile text. It begins as a formula, closes an attribute, an element and a script, opens
+others, is a template, reverses the direction of writing, and rings the bell."""
 LONG = (
     SHORT
     + """ x-zq-b=1 onmouseover=zq() ' x-zq-c=1 --><x-zq-d></title></textarea></style></svg>]]><img src=x onerror=zq()><svg/onload=zq()>

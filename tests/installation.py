@@ -76,7 +76,7 @@ class Installation:
             "PYTHONPATH": str(checkout),
             "ASSAY_DATA_DIR": str(folder),
         }
-        # a process of the web server takes three seconds of a processor to start
+        # starting a process of the web server takes three seconds of processor time
         settings = {"WEB_WORKERS": "1", **settings}
         self.env |= {f"ASSAY_{name}": value for name, value in settings.items()}
         if not example:

@@ -22,7 +22,7 @@ VISIBLE = re.compile(
     r"""\b(aria-label|aria-description|aria-roledescription|title|placeholder|alt|data-confirm)=("|')"""
 )
 SILENT = {"code", "pre", "kbd", "samp", "script", "style", "svg", "template"}
-"""What stands in these is typed as it is, or no text."""
+"""Elements whose content is not translated: it is typed literally, or is not text."""
 NAMES = {
     "Aa",
     "Assay",
@@ -39,7 +39,7 @@ NAMES = {
     "UTC",
     "ZIP",
 }
-"""Alike in every language; and "Aa", the sign for how text looks."""
+"""Words that are the same in every language, and "Aa", the symbol for the appearance of text."""
 WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -115,7 +115,7 @@ def says_something(text: str) -> bool:
     return any(
         word not in NAMES
         for word in WORD.findall(re.sub(r"&\w+;|\b[\w*-]+\.[a-z]{2,5}\b", " ", text))
-    )  # no entities, no names of files
+    )  # without entities and file names
 
 
 def unmarked(source: str) -> list[str]:
@@ -161,7 +161,8 @@ REFUSALS = {
     "Refused": 0,
     "forms.ValidationError": 0,
 }
-"""Raised with a sentence for people -> which argument that is."""
+"""Exceptions that are raised with a sentence for users -> position of the sentence among the
+arguments."""
 SAYING = {
     "CampaignStep": (1, 2),
     "DraftContradiction": (1,),
@@ -171,10 +172,10 @@ SAYING = {
     "messages": (1,),
     "add_error": (1,),
 }
-"""Called with words for people -> which arguments these are."""
+"""Functions that are called with texts for users -> positions of these arguments."""
 WORDS = ("label", "help_text", "empty_label", "about")
 SENTENCE = re.compile(r"[^\W\d_]+[ ,:;]+[^\W\d_]+[ ,:;]+[^\W\d_]+|[^\W\d_]+ [^\W\d_]+\.$")
-"""Three words one after the other, or two and a full stop."""
+"""Three consecutive words, or two and a full stop."""
 
 
 def unmarked_in_python(source: str) -> list[str]:

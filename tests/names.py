@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("pooling", "annotation", "analysis", "config", "assay")
 WORDLESS = {"found", "there", "several", "ours"}
-"""Words that say how a value came, and not what it is."""
+"""Words that describe how a value was obtained instead of what it is."""
 
 
 @functools.cache

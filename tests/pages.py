@@ -30,7 +30,7 @@ REPORTS = {
     "bootstrap": 3,
     "label_overlap": 0,
 }
-"""Kind of report that there is one of -> how many runs it takes."""
+"""Kinds of reports of which one exists -> number of runs that each takes."""
 MOVED = (
     "installation-doors-moved",
     "campaigns-studies-moved",
@@ -41,7 +41,7 @@ MOVED = (
     "campaigns-labels-moved",
     "campaigns-labels-list-moved",
 )
-"""Addresses that lead to the page that replaced theirs."""
+"""Old addresses that lead to the pages that replaced theirs."""
 PAGES: dict[str, tuple[str, str, int]] = {
     "sign-in": ("anonymous", "/sign-in", 200),
     "sign-in-link": ("anonymous", "/sign-in/link", 200),
@@ -150,7 +150,7 @@ PAGES: dict[str, tuple[str, str, int]] = {
     "error 403": ("annotator", CAMPAIGN, 403),
 }
 NO_PAGES = {
-    # files, parts of pages, and addresses that lead to another page
+    # files, parts of pages, and addresses that redirect to another page
     *(
         "campaign-settings",
         *MOVED,
@@ -176,18 +176,18 @@ NO_PAGES = {
     ),
     "campaign-llm-judge-labels",
     *("pool-table", "job-fragment", "job-problems"),
-    *("health", "readiness", "metrics"),  # lines for machines
+    *("health", "readiness", "metrics"),  # text for machines
     *(
         "sign-in-institution",
         "sign-in-oidc",
         "sign-in-oidc-back",
-    ),  # lead elsewhere, where an institution signs people in
-    "api-docs",  # Swagger UI, which is not ours
+    ),  # redirect to another site if an institution signs people in
+    "api-docs",  # Swagger UI, which is not part of Assay
 }
 
 
 POSTED_TOO = {"campaign-recipe"}
-"""Pages of which the table of addresses holds the POST."""
+"""Pages for which the table of addresses lists the POST."""
 
 
 def named_pages() -> list[str]:

@@ -15,9 +15,9 @@ import pytest
 from assay.charts.print_files import figure_parts, figure_title, render_files
 
 USED_BY = ("assay.charts.print_files", "analysis.systems.figures", "analysis.studies.folder")
-"""Modules in which the function is looked up by its name."""
+"""Modules in which the replaced function is looked up by name."""
 UNIQUE = re.compile(r"\bp\d+[a-z]\b")
-"""Ids of a picture's parts, which no other picture of a page has."""
+"""IDs of a chart's elements, which are unique on a page."""
 BEGINNINGS = {"pdf": "%PDF-", "svg": "<?xml", "png": "\x89PNG"}
 
 

@@ -43,7 +43,7 @@ def nginx(folder: Path, port: int, upstream: int, certificate: Path, key: Path) 
     text = block("how-to/deploy.md", "# nginx: /etc/nginx/sites-enabled/assay")
     text = text[
         text.index("server {", text.index("return 301")) :
-    ]  # the one for plain HTTP needs port 80
+    ]  # the server block for plain HTTP needs port 80
     text = re.sub(r"ssl_certificate .*;", f"ssl_certificate {certificate};", text)
     text = re.sub(r"ssl_certificate_key .*;", f"ssl_certificate_key {key};", text)
     text = text.replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl").replace(
@@ -55,7 +55,7 @@ def nginx(folder: Path, port: int, upstream: int, certificate: Path, key: Path) 
     )
     user = (
         "user root;" if os.geteuid() == 0 else ""
-    )  # else it could not write into the test's folder
+    )  # otherwise it could not write to the test's folder
     head = (
         f"{user} daemon off; pid {folder}/pid; error_log {folder}/error.log; events {{}}\nhttp {{ "
         f"access_log off;\n{places}"

@@ -49,7 +49,8 @@ client = Client()
 client.force_login(User.objects.get(username="manager"))
 print(client.cookies["sessionid"].value)
 """
-"""Waits until the example is filled and its results are computed. -> a session of the manager"""
+"""Script that waits until the example is filled and its results are computed, and prints a session
+of the manager."""
 
 
 def main() -> int:

@@ -51,13 +51,13 @@ def campaign_with_bad_annotators(
     members = [(make_annotator(campaign, annotator_type="simulated"), kind) for kind in KINDS]
     for seed, (member, _) in enumerate(
         members
-    ):  # drawn in life; here everybody meets the same people at every run
+    ):  # drawn at random in reality; here every run has the same annotators
         Membership.objects.filter(pk=member.pk).update(seed=seed)
     names = {kind: member.pseudonym for member, kind in members}
     moment = timezone.now() - timedelta(days=2)
     made = 0
     while members and made != n_judgements:
-        for i in random.permutation(len(members)).tolist():  # else always the same four would meet
+        for i in random.permutation(len(members)).tolist():  # else always the same four
             if made == n_judgements:
                 break
             member, kind = members[i]

@@ -28,8 +28,8 @@ from typing import Any
 
 import django
 
-STEPS = 45  # of an attack, in each thread
-KINDS = ["exclude", "pause", "n", "extend", "gold", "audit"]  # of a manager's disturbances
+STEPS = 45  # per thread of an attack
+KINDS = ["exclude", "pause", "n", "extend", "gold", "audit"]  # a manager's disturbances
 MINUTE = timedelta(minutes=1)
 
 
@@ -60,8 +60,8 @@ def annotators_at_work(kind: str, worker: int, threads: int) -> dict[str, Any]:
         step = orderly if kind == "orderly" else attack
         nothing = 0
         try:
-            # In an orderly run each annotator belongs to one thread; in an attack everybody may act
-            # for anybody.
+            # In an orderly run each annotator belongs to one thread. In an attack every thread
+            # may act for every annotator.
             mine = (
                 members[worker * threads + number :: 2 * threads] if kind == "orderly" else members
             )
@@ -148,7 +148,7 @@ def attack(member: Any, rng: random.Random) -> str:
         lease = scheduling.claim_pair(member, now=now - 20 * MINUTE if late else now)
         if lease is None:
             return "nothing"
-        if late:  # the lease is over already; perhaps somebody else has it by now
+        if late:  # the lease has expired, and another annotator may have the pair
             return f"late, {send(member, lease, rng, now=now).judgement.status}"
         if dice < 0.24:
             return "dropped out"
@@ -205,9 +205,7 @@ def disturb(
     bag: list[str] = []
     while any(process.poll() is None for process in processes):
         campaign = Campaign.objects.get(pk=campaign.pk)
-        if (
-            not bag
-        ):  # each kind once, then each again: however short the storm is, all of them happen
+        if not bag:  # each kind once, then again, so that even a short run includes all of them
             bag = rng.sample(KINDS, len(KINDS))
         choice = bag.pop()
         member = Membership.objects.select_related("campaign", "user").get(
@@ -238,7 +236,7 @@ def disturb(
         elif choice == "audit":
             found += consistent_audit(campaign)
         else:
-            continue  # nothing was left to do of this kind
+            continue  # nothing of this kind was left to do
         done[choice] += 1
         time.sleep(0.1)
     return done, found

@@ -8,13 +8,13 @@ from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
 ONLY_WRONG = {"resultTypes": ["violations"]}
-"""What is right need not be told in full."""
+"""Options that omit passed checks from the results."""
 LEVELS = {
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]},
     **ONLY_WRONG,
 }
 CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, **ONLY_WRONG}
-"""All that a colour scheme changes."""
+"""Options that run the only check that depends on the colour scheme."""
 TO_THE_END = (
     "() => document.querySelectorAll('dialog[open]').forEach((dialog) => { dialog.scrollTop = "
     "dialog.scrollHeight; })"
@@ -25,8 +25,8 @@ NO_TRANSITIONS = """async () => {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
 }"""
-"""A colour between two schemes is none that people read, however long a busy machine takes to
-paint."""
+"""Script that skips transitions. Contrast is not checked in the middle of a change of colours,
+however slowly a busy machine paints."""
 SHORT_MOVES_END = """() => { for (const one of document.getAnimations()) {
   const { endTime } = one.effect.getComputedTiming();
   if (one.playState === 'running' && endTime < 5000) one.finish();

@@ -15,7 +15,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--disable-dev-shm-usage",
-    "--renderer-process-limit=1",  # pages of one profile share a process, which has the scripts
+    "--renderer-process-limit=1",  # pages of one profile share a process and its scripts
 ]
 
 

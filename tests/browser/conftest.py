@@ -43,7 +43,7 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 expect.set_options(
     timeout=30_000
-)  # a wait that a loaded machine does not break; what is measured in time is a benchmark
+)  # long enough for a loaded machine; times are measured by benchmarks, not by tests
 
 DESKTOP, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 SCREENS: list[dict[str, Any]] = [
@@ -123,7 +123,7 @@ def make_context(browser: Browser, errors: list[str], **options: Any) -> Browser
 
 def stop_routes(context: BrowserContext) -> None:
     for page in context.pages:
-        with contextlib.suppress(Error):  # a test may have crashed it
+        with contextlib.suppress(Error):  # the test may have crashed it
             page.unroute_all(behavior="ignoreErrors")
 
 
@@ -231,7 +231,7 @@ def photograph(request: pytest.FixtureRequest) -> Callable[[Page, str], None]:
             return
         page.wait_for_timeout(
             500
-        )  # whoever looks takes a moment, in which answers arrive and presses are meant again
+        )  # as long as a person looks; by then answers have arrived and key presses apply again
         Path(folder).mkdir(parents=True, exist_ok=True)
         before = page.viewport_size
         for size, viewport in (("desktop", DESKTOP), ("phone", PHONE)):

@@ -86,7 +86,7 @@ def make_practice(
     return campaign, member
 
 
-# The same press sooner is a double one.
+# A repeated key press before this is ignored as a double press.
 PAINTED_A_WHILE_AGO = """() => { const pressed = performance.getEntriesByName('assay:next').at(-1);
   return performance.now() - (pressed ? pressed.startTime + pressed.duration : 0) > 320; }"""
 
@@ -118,11 +118,11 @@ class JudgingPage:
         self.page.clock.install()
         self.page.add_init_script(NOTES_WHEN_IT_SHOWS)
         self.open()
-        for _ in range(100):  # the clock may have gone past the moment at which it was to stand
+        for _ in range(100):  # the clock may be past the time at which it should stop
             with contextlib.suppress(Error):
                 self.page.clock.pause_at(
                     (self.page.evaluate("Date.now()") + 200) / 1000
-                )  # in seconds, as no other of its times
+                )  # in seconds, unlike Playwright's other times
                 return self
         raise AssertionError("the clock could not be stopped")
 

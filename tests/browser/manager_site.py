@@ -16,7 +16,7 @@ from tests.analysis.systems.builders import small_collection
 from tests.builders import make_pool
 
 N_JUDGEMENTS = 816
-"""With those of gold pairs."""
+"""Number of judgements, including those of gold pairs."""
 
 
 def prepare() -> None:

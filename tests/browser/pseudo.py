@@ -59,7 +59,7 @@ DATES = """() => {
   const relative = Intl.RelativeTimeFormat.prototype.format;
   Intl.RelativeTimeFormat.prototype.format = function (...how) { return `⟦${relative.apply(this, how)}⟧`; };
 }"""
-"""The words of the browser for dates are no messages of ours."""
+"""Script that replaces the browser's words for dates, which are not messages of Assay."""
 
 BARE = """() => {
   const SHOWN = ["aria-label", "aria-description", "aria-roledescription", "aria-valuetext", "title", "placeholder", "alt", "data-confirm"];

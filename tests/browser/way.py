@@ -139,7 +139,7 @@ def practise(judging: JudgingPage, look: Look) -> None:
         judging.press(key)
         expect(page.locator("#practice")).to_be_visible()
         look(page, f"practice answered with {key}")
-        page.wait_for_timeout(400)  # a press that comes sooner is a slip
+        page.wait_for_timeout(400)  # an earlier key press would be ignored as a slip
         judging.press("Enter")
         expect(page.locator("#practice")).to_be_hidden()
         judging.start()

@@ -21,7 +21,7 @@ def _connected(port: int) -> socket.socket:
     client = socket.create_connection(("127.0.0.1", port), timeout=20)
     client.setsockopt(
         socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0)
-    )  # closing it is hanging up
+    )  # leaving the context hangs up
     return client
 
 

@@ -15,7 +15,7 @@ from tests.error_shape import CONTENT_TYPE, MEMBERS
 
 SLUG = "soak"
 EVERY_S = 0.4
-"""Between two judgements of one page."""
+"""Seconds between two judgements of one page."""
 
 
 class SoakPage(AnnotatorClient):
@@ -39,7 +39,7 @@ class SoakPage(AnnotatorClient):
     async def step(self) -> float:
         try:
             return await super().step()
-        except SystemExit as refusal:  # neither accepted nor to be repeated
+        except SystemExit as refusal:  # a response that is neither accepted nor to be repeated
             self.strange[str(refusal)[:160]] += 1
             self.unsent = None
             return 1.0

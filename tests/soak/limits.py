@@ -18,7 +18,7 @@ from tests.soak.place import Place
 from tests.soak.trouble import Trouble
 
 DEAR_PAGE = "/api/schema"
-"""Computed anew for each visitor: opens files and takes memory."""
+"""An expensive page, computed for each visitor. It opens files and takes memory."""
 VISIT_EVERY_S = 0.3
 
 

@@ -29,11 +29,11 @@ from tests.soak.set_clock import SetClock
 
 N_ANNOTATORS = 6
 N_JOB, JOB_SECONDS = 20_000, 300
-"""Documents that a job brings, and the seconds that it may take after its fault: a worker that
-takes no job ends after 90, and is started again."""
+"""Number of documents that a job imports, and seconds that it may take after its fault. A worker
+that takes no job ends after 90 seconds and is restarted."""
 TMPFS_MB = 180
 N_RELEASE = 5_000
-"""Judgements of the release that is imported while people judge."""
+"""Number of judgements in the release that is imported while people judge."""
 
 CAMPAIGN = f"""
 import json
@@ -216,7 +216,7 @@ class Place:
                     and int(entry.name) != os.getpid()
                 ):
                     marked.append(int(entry.name))
-            except OSError:  # it is gone, or not ours
+            except OSError:  # the process has ended, or belongs to another user
                 continue
         return marked
 

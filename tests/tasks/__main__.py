@@ -55,7 +55,7 @@ def do_all(
             failed = ""
             try:
                 getattr(task, version)(hands)
-            except Exception:  # the others are done, and the picture shows where it stopped
+            except Exception:  # other tasks continue; the screenshot shows the failure
                 failed = traceback.format_exc()
                 sys.stderr.write(f"{task.name}, {version}:\n{failed}\n")
             photograph(

@@ -21,7 +21,7 @@ def join(hands: Hands) -> None:
     hands.click("button", "Create account and join")
     hands.touch(page.locator("#guideline-read"))
     page.locator(".doc .doc-title").wait_for()
-    hands.page.wait_for_timeout(1150)  # less than a second is too fast and counts nowhere
+    hands.page.wait_for_timeout(1150)  # less than a second is too fast and does not count
     hands.touch(page.locator("#grades button").nth(1))
     expect(page.locator("#chip")).to_have_attribute("data-status", "saved")
 
@@ -44,7 +44,7 @@ def reopen(hands: Hands) -> None:
     hands.judging()
     for key in ("2", "4", "1"):
         hands.grade(key)
-    # the list has what the server has stored
+    # the list shows what the server has stored
     expect(hands.page.locator("#chip")).to_have_attribute("data-status", "saved")
     hands.begin()
     hands.key("t")
@@ -94,7 +94,7 @@ def ask(hands: Hands) -> None:
     answered(hands.as_other("manager of ask", f"/campaigns/{slug}/questions/"))
     hands.grade("2")
     hands.grade("2")
-    hands.actions -= 2  # the work went on
+    hands.actions -= 2  # judging continued
     hands.click("button", "Read the answer")
     expect(dialog.locator(".questions li")).to_contain_text("Yes, where it is systematic.")
 

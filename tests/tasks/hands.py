@@ -9,11 +9,11 @@ from pathlib import Path
 from playwright.sync_api import Download, Locator, Page, expect
 
 JOB_MS = 120_000
-"""Within which the background worker has done a small job on a busy machine."""
+"""Maximum milliseconds until the background worker has finished a small job on a busy machine."""
 READY = """() => { const grade = document.querySelector('#grades button'), pressed = performance.getEntriesByName('assay:next').at(-1);
   return grade && !grade.disabled && performance.now() - (pressed ? pressed.startTime + pressed.duration : 0) > 320; }"""
-"""A press is meant for the document on the page: no answer is awaited, and it was painted 300 ms
-ago."""
+"""Condition for a key press to apply to the shown document: no answer is outstanding, and it was
+painted 300 ms ago."""
 N_PAINTED = "() => performance.getEntriesByName('assay:next').length"
 ANOTHER = (
     "before => document.querySelector('#panel')?.hidden === false || "

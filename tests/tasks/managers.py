@@ -40,7 +40,7 @@ def files_to_campaign(hands: Hands) -> None:
     page.wait_for_url("**/collections/health-questions/")
     hands.drop(*(FILES / name for name in ("documents.jsonl", "topics.tsv", *RUNS)))
     waiting = page.get_by_role("region", name="Files to review").locator("tbody tr")
-    expect(waiting).to_have_count(1, timeout=JOB_MS)  # four short texts may be topics or documents
+    expect(waiting).to_have_count(1, timeout=JOB_MS)  # four short texts: topics or documents?
     expect(
         page.locator("section.job .badge").filter(has_text=re.compile(r"^\s*done\s*$"))
     ).to_have_count(4, timeout=JOB_MS)
@@ -52,7 +52,7 @@ def files_to_campaign(hands: Hands) -> None:
     hands.type_into(page.locator("#build-depth"), "2")
     hands.click("button", "Create campaign")
     for _ in range(4):
-        with page.expect_navigation():  # the answer: the new campaign, or the same page again
+        with page.expect_navigation():  # the response: the new campaign, or the same page again
             hands.click("button", "Create campaign")
         if page.get_by_role("button", name="Open campaign").count():
             break

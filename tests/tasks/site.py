@@ -11,7 +11,7 @@ from datetime import date
 
 N_DOUBLES = 62
 N_KNOWN = 10
-"""Pairs whose grade a file knows."""
+"""Number of pairs whose grades a file contains."""
 
 
 def prepare() -> None:
@@ -28,7 +28,7 @@ def prepare() -> None:
         Campaign.objects.get(slug__in=["try-judging", "python-documentation"]),
         User.objects.get(username="manager"),
     )
-    Campaign.objects.filter(pk=campaign.pk).update(name="Python documentation")  # as it was before
+    Campaign.objects.filter(pk=campaign.pk).update(name="Python documentation")  # the old name
     members = simulate(campaign, 420)
     stretch(campaign)
     given = {

@@ -93,7 +93,7 @@ def serving(replay: Replay) -> Iterator[str]:
                 self.end_headers()
                 self.wfile.write(content)
             except OSError:
-                pass  # whoever asked has gone
+                pass  # the client has hung up
 
         def log_message(self, *arguments: object) -> None:
             pass

@@ -71,7 +71,7 @@ REFERENCE_NAMES = {
     "R@100": "recall_100",
     "Success@5": "success_5",
 }
-"""Our name -> pytrec_eval's."""
+"""Assay's name of a measure -> pytrec_eval's."""
 
 
 def reference_values(

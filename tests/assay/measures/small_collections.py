@@ -22,7 +22,7 @@ REFERENCE = {
     "AP@5": "map_cut_5",
     "Success@5": "success_5",
 }
-"""Our names of measures, and trec_eval's."""
+"""Assay's name of a measure -> trec_eval's."""
 
 Grades = dict[str, dict[str, int]]
 Scores = dict[str, dict[str, float]]

@@ -365,7 +365,7 @@ def stopped(job_id: int, *, at: str) -> int:
     """Start the job in a separate process, which is killed with signal 9 at its first write
     ('begin'), or after its last write before the commit ('end'). Returns the signal that ended it,
     0 if the process finished."""
-    connections.close_all()  # what is open would be shared
+    connections.close_all()  # open connections would be shared with the child
     pid = os.fork()
     if not pid:
         try:
@@ -380,7 +380,7 @@ def _run_and_die(job_id: int, at: str) -> None:
     def die(*_: Any, **__: Any) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    # Where a browser's event loop ran in this thread Django kept its connections elsewhere, and the
+    # If a browser's event loop ran in this thread, Django kept its connections elsewhere, and the
     # child, without that loop, would see others.
     with contextlib.suppress(AttributeError):
         del connections["default"]

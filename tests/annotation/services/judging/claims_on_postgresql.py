@@ -109,7 +109,7 @@ def test_an_answer_waits_for_the_disk_once_at_its_end(monkeypatch, want):
             == 200
         )
         if attempt:
-            assert steps() == ["message"]  # all leases are there, and the judgement, too
+            assert steps() == ["message"]  # all leases exist, and the judgement too
         else:
             assert steps() == ["store", *(["take"] * want or ["message"])]
     client.post(address + "leases", {"want": 3, "held": []}, content_type="application/json")
@@ -121,7 +121,7 @@ def test_an_answer_waits_for_the_disk_once_at_its_end(monkeypatch, want):
         {"want": 3, "held": []},
         content_type="application/json",
     )
-    assert steps() == ["take", "take"]  # also where fewer are left than were asked for
+    assert steps() == ["take", "take"]  # also if fewer pairs are left than were requested
 
 
 @pytest.mark.django_db(transaction=True)
