@@ -24,7 +24,7 @@ from annotation.core.rank_windows import simulate_judging
 from benchmarks.bench_claims import ROOT, BenchmarkDatabase, release_round, set_up_django
 from tests.annotation.core.test_rank_windows import pool_of_runs
 
-BLOCK_LENGTH = 8  # consecutive documents of one topic, with a topic block of 10
+BLOCK_LENGTH = 8  # documents of the same topic in a row, with a topic block of 10
 WIDTHS = (1, 3, 10)
 
 

@@ -36,12 +36,12 @@ SMALL_SCRIPT = (
     "import importlib, json, sys; print(json.dumps(importlib.import_module('benchmarks.' + "
     "sys.argv[1]).main(quick=True), default=float))"
 )
-"""Replaces the clock by processor time in both versions, so that other load on the machine matters
-less."""
+"""Script that runs a benchmark with processor time instead of the clock, so that other load on the
+machine matters less."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 MIN_RATIO = 0.8
-"""Ratio below which a row reports that something became slower. Runs of one version differ by as
-much on a busy machine."""
+"""Ratio below which a row reports a slowdown. Two runs of the same version differ by as much on a
+busy machine."""
 Turns = dict[tuple[str, str], list[float]]
 
 

@@ -34,7 +34,7 @@ SMALL_COMMANDS = {
     "bootstrap": ["qrels", "a", "b"],
     "agreement": ["judgements"],
 }
-"""Command -> its files of two topics."""
+"""Command -> its input files with two topics."""
 OUR_NAMES = {"assay": ["-m", "assay"], "manage.py": ["manage.py"]}
 
 

@@ -496,7 +496,7 @@ class BenchmarkDatabase:
                 for name in ("claims", "judge", "look")
             ]
             try:
-                for turn in range(-1, 2 * rounds):  # one extra round that does not count
+                for turn in range(-1, 2 * rounds):  # one additional round to warm up
                     who = "some" if turn % 2 else "none"
                     at_work = workers if who == "some" else workers[:2]
                     before = dashboard_load.processor_seconds(process.pid)

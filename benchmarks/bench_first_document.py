@@ -38,9 +38,9 @@ from tests.proxies import NAME, made_certificate, nginx
 SITE = f"https://{NAME}"
 LIMIT_MS = 1000.0
 PROFILES = {"fast 3G (150 ms)": 150, "3G (300 ms)": 300}
-"""Round-trip time in milliseconds."""
+"""Name of a network profile -> round-trip time in milliseconds."""
 DOWN, UP = 1_600_000 / 8, 768_000 / 8
-"""Bytes per second."""
+"""Bandwidth of all profiles in bytes per second."""
 
 WATCH_SCRIPT = """
 () => {
@@ -90,7 +90,7 @@ def nginx_proxy(upstream: int, folder: Path) -> Iterator[int]:
 class PageVisit(NamedTuple):
     shown_ms: float
     n_bytes: float
-    """Bytes transferred up to then."""
+    """Number of bytes transferred until then."""
     ready_ms: float
 
 
@@ -104,7 +104,7 @@ def measure_visit(browser: Any, session: dict[str, str], round_trip: int) -> Pag
         )
         context.add_init_script(f"({WATCH_SCRIPT})()")
         page = context.new_page()
-        if round_trip:  # without one, throttled files sometimes fail to load
+        if round_trip:  # without a round-trip time, throttled files sometimes fail to load
             network = context.new_cdp_session(page)
             network.send("Network.enable")
             limits = {

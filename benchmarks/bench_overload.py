@@ -47,7 +47,7 @@ NORMAL_MS = 250.0
 N_PACED = 120
 """Judgements per second requested by pages at their own pace."""
 CLASS_SIZE = 135
-"""People who sign in within a minute."""
+"""Number of people who sign in within a minute, as in a class."""
 N_SIGN_INS, SIGN_IN_SECONDS = 60, 60.0
 """Number of people who sign in within one second, and seconds until all of them must be signed in.
 """
@@ -59,7 +59,7 @@ class LoadedServer:
         command = gunicorn_command("127.0.0.1", self.port)
         if not (
             installation.code / "config" / "web_server.py"
-        ).exists():  # the version before refusals
+        ).exists():  # the version BEFORE refuses nothing and lacks this file
             plain = "--worker-class gthread --workers 2 --threads 8 --worker-connections 4000"
             command = [*command[:3], *plain.split(), "--keep-alive", "75", "--timeout", "120"]
             command += ["--bind", f"127.0.0.1:{self.port}", "config.wsgi:application"]

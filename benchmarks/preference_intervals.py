@@ -36,10 +36,10 @@ RUN_SETS = {
 N_SYSTEMS = 16
 TOPICS = (10, 30, 53)
 ROUNDS = (1, 2, 0)
-"""Cycles through all systems on each topic; 0: all pairs."""
+"""Number of cycles through all systems on each topic. 0 means all pairs of systems."""
 NOISES = ((0.15, 20), (0.40, 15))
-"""(probability that an outcome is drawn at random, the denominator with which a third of it is a
-whole number)."""
+"""(probability that an outcome is drawn at random, denominator with which a third of this
+probability is a whole number)."""
 MARGIN = 0.02
 """Difference of nDCG@10 up to which a battle is a tie."""
 HEADER = [

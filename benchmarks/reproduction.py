@@ -31,7 +31,7 @@ STUDY_PATTERN = re.compile(
     r"^<!-- study: (\S+); tables: ([\w -]*) -->\n(.*?)^<!-- end: \1 -->$", re.MULTILINE | re.DOTALL
 )
 BEFORE_MARK = "# before: "
-"""Begins a line of a study file with a command that creates an input from public data."""
+"""Marks a line of a study file that holds a command that creates an input from public data."""
 PIPE_PATTERN = re.compile(r" \| (?=(?:head|tail|grep|cut|sort|wc|awk)\b)")
 MAX_ROWS = 30
 """Maximum rows of a table on the page."""

@@ -32,7 +32,7 @@ def set_up_django() -> None:
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    os.environ.setdefault("ASSAY_QUERY_SECONDS", "12")  # as config/wsgi.py
+    os.environ.setdefault("ASSAY_QUERY_SECONDS", "12")  # seconds, as in config/wsgi.py
     sys.path.insert(0, os.getcwd())
     django.setup()
 
@@ -47,7 +47,7 @@ def fill_database() -> None:
 
     try:
         from annotation.services.campaigns import lifecycle
-    except ImportError:  # the version compared with
+    except ImportError:  # the version BEFORE
         from annotation.services import campaigns as lifecycle  # type: ignore[no-redef]
     from benchmarks import bench_claims
     from pooling.models import Collection, Document

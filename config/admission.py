@@ -30,9 +30,11 @@ MAX_WAIT_SECONDS = {
 """Maximum wait of a request, by kind."""
 NEVER_REFUSED = ("/static/", "/healthz", "/readyz", "/metrics")
 MAX_STAMP_AGE_SECONDS = 120.0
-"""Proxies give up earlier, so a longer wait means that a clock is wrong."""
+"""Maximum age of a plausible stamp. Proxies give up earlier, so a longer wait means that a clock is
+wrong."""
 GUNICORN_READS, CHUNK = 65_536, 65_536
-"""gunicorn reads this much of a body before it closes the connection."""
+"""Number of bytes of a body that gunicorn reads before it closes the connection, and size of a
+chunk."""
 READ_S, READ_BYTES = 5.0, 64 * 1024 * 1024
 BUSY_MESSAGE = "The server is busy."
 BUSY_PAGE = (

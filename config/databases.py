@@ -39,7 +39,7 @@ def database_settings(
     )
     if database["ENGINE"] == "django.db.backends.sqlite3":
         database["ENGINE"] = "config.sqlite"
-        # per connection, and each of the web server's threads has one
+        # the cache is per connection, and each of the web server's threads has one
         kept_s, cache_kb = (CONNECTION_MAX_AGE, 8_000) if query_seconds else (0, 32_000)
         database.update(CONN_MAX_AGE=kept_s, CONN_HEALTH_CHECKS=True)
         database["OPTIONS"] = {

@@ -34,7 +34,7 @@ from pooling.services.shared_folder import missing_files_message
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}
 LEAST_FREE_BYTES, LEAST_FREE_SHARE = 2_000_000_000, 0.05
 MIN_FILES = 1024
-"""Open files per process, the default limit of systemd and most shells."""
+"""Minimum number of open files per process: the default limit of systemd and most shells."""
 MAX_CLOCK_DIFFERENCE = timedelta(seconds=5)
 MAX_NAMED = 10
 """Maximum number of campaigns that a finding names."""

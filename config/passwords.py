@@ -66,6 +66,6 @@ class PBKDF2(PBKDF2PasswordHasher):
     """PBKDF2 password hasher, for accounts that were created elsewhere."""
 
     def encode(self, password: str, salt: str, iterations: Any = None) -> str:
-        with hashing_turn():  # last step of `verify`
+        with hashing_turn():  # the last step of `verify`
             encoded: str = super().encode(password, salt, iterations)
         return encoded

@@ -10,7 +10,7 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class StaticFilesStorage(CompressedManifestStaticFilesStorage):
-    support_js_module_import_aggregation = True  # imports in our ES modules get the digest too
+    support_js_module_import_aggregation = True  # imports in ES modules get the digest too
     max_post_process_passes = 20  # one pass per level of imports; Assay's have no cycles
     url_of: dict[str, str]
     LARGE = ("drf_spectacular_sidecar/", "admin/")

@@ -15,7 +15,7 @@ log = logging.getLogger("assay.up")
 GRACE_SECONDS = 15.0
 """Seconds for children to end before they are killed."""
 MAX_RESTARTS = 5
-"""A child that dies more often than this, each time within SOUND_SECONDS of its start, is
+"""A child that dies more often than this, each time within HEALTHY_SECONDS of its start, is
 considered broken, and everything stops."""
 HEALTHY_SECONDS = 60.0
 

@@ -42,7 +42,8 @@ STORED_COLUMNS = {
     Qrels: ("qrels", ("offsets", "documents", "grades")),
 }
 MIN_FILE_AGE_SECONDS = 86_400
-"""A newer file may belong to a running job or to a row that is about to be written."""
+"""Minimum age of an orphan file. A newer file may belong to a running job or to a row that is about
+to be written."""
 QUARANTINE_FOLDER = "put-aside"
 RECHECK_SECONDS = 1.0
 

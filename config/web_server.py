@@ -27,7 +27,8 @@ loglevel = environment.text("LOG_LEVEL").lower()
 control_socket_disable = True
 LOG_STYLE = environment.choice("LOG_FORMAT", "line", "json")
 RESERVED_FILES = 256
-"""Open files of a process besides its connections. A worker without free file handles would end."""
+"""Open files reserved per process for other purposes than connections. A worker without free file
+handles would end."""
 _, MOST_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)
 worker_connections = (
     4000
@@ -35,8 +36,8 @@ worker_connections = (
     else max(threads + 1, min(4000, MOST_FILES - RESERVED_FILES))
 )
 STATUS_SECONDS = 10
-"""Seconds for which the system keeps a connection without data. gunicorn would block a thread until
-the first byte, and browsers open connections in advance."""
+"""Seconds for which the operating system holds a connection without data. gunicorn would block a
+thread until the first byte, and browsers open connections in advance."""
 
 
 def on_starting(server: Any) -> None:

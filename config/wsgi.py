@@ -21,7 +21,7 @@ with environment.exit_on_bad_setting(APP_LOAD_ERROR):
 application = AdmissionMiddleware(django_application)
 liveness.start_heartbeats(liveness.WEB_SERVER)
 get_resolver().url_patterns  # noqa: B018 - the pages are imported now, not with the first visitor
-# a short response (a pair to judge) waits at most half a millisecond for a long one (statistics),
-# not five
+# a short response (a pair to judge) then waits for a long one (statistics) for at most half a
+# millisecond, not five
 sys.setswitchinterval(0.0005)
 import_numerics_in_background()

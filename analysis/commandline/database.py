@@ -55,5 +55,5 @@ def open_database_snapshot() -> Iterator[None]:
         yield
     finally:
         with suppress(DatabaseError):
-            # the connection was lost during the computation, but the result is complete
+            # if the connection was lost during the computation, the result is still complete
             opened.__exit__(None, None, None)

@@ -34,14 +34,14 @@ from pooling.platform.jobs import ClaimedJob
 
 AGREEMENT_JOB = "agreement statistics"
 STALE_AFTER = timedelta(seconds=60)
-"""Minimum age before the statistics are computed again. They are only computed while a page shows
-them."""
+"""Minimum age in seconds before agreement statistics are computed again. They are only computed
+while a page shows them."""
 ALPHA_MAX_AGE = timedelta(minutes=10)
-"""Maximum age of the alpha on the overview while the page Quality is not open."""
+"""Maximum age of the alpha on the overview while the Quality page is not open."""
 MIN_PAIRS = 10
 MAX_GROUPS = 15
 MAX_ANNOTATORS = 100
-"""Maximum number of annotators with an alpha without them."""
+"""Maximum number of annotators for whom alpha without them is computed."""
 LENGTH_RANGES = [(0, 100), (100, 200), (200, 400), (400, 800), (800, None)]
 """Ranges of document length in words, each with its lower limit (inclusive) and upper limit
 (exclusive)."""

@@ -18,7 +18,7 @@ from assay.labels.agreement.interpretation import interpretation_label
 from assay.number_words import format_count, format_minus
 
 MIN_RISE = 0.05
-"""Smallest rise of alpha without an annotator that the verdict mentions."""
+"""Smallest rise of alpha that the verdict mentions when an annotator is left out."""
 MAX_ANNOTATORS_SHOWN = 8
 VERDICTS = {
     "poor": gettext_lazy("Poor agreement: alpha %(alpha)s."),

@@ -74,7 +74,7 @@ class AnnotatorSummary:
     agreement: AnnotatorKappa | None
     gold: QualificationScore | None
     qualification: QualificationScore | None
-    last: datetime | None  # has judged, or was assigned or answered any kind of pair
+    last: datetime | None  # last judgement, assignment or answer of any kind of pair
     flags: list[AnnotatorFlag]
     outlier: Outlier | None = None
 
@@ -129,7 +129,7 @@ def list_annotators(
     names = campaign.grades.names
     known = get_known_scores(campaign)
     for member in members:
-        member.campaign = campaign  # members without their own target have the campaign's
+        member.campaign = campaign  # the target of members without their own is the campaign's
     gold = gold_results(campaign, known)
     depends_on = (
         live.newest,

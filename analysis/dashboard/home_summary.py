@@ -28,10 +28,10 @@ STATISTICS_JOB = "home page statistics"
 FRESH_SECONDS = 10.0
 """Seconds for which computed statistics are reused."""
 FRESH_LARGE = timedelta(minutes=5)
-"""The same for a campaign that a job computes."""
+"""Time for which the statistics of a campaign are reused if a job computes them."""
 INLINE_LIMIT = 20_000
-"""Maximum number of judgements, over all campaigns, to compute in one request. Jobs compute the
-rest."""
+"""Maximum number of judgements, over all campaigns, for which statistics are computed in one
+request. Jobs compute the rest."""
 MIN_JUDGEMENTS = 500
 """Minimum number of judgements assumed for a campaign, because even an empty one takes time."""
 
@@ -112,7 +112,7 @@ def _last_job_figures(campaigns: Sequence[Campaign]) -> dict[int, HomeStatistics
         campaign_id__in=[campaign.pk for campaign in campaigns],
         kind=STATISTICS_JOB,
         state=Job.State.DONE,
-    ).exclude(report={})  # the report was written by an older version
+    ).exclude(report={})  # left out: reports written by an older version
     newest = done.values("campaign_id").annotate(newest=Max("pk")).order_by().values("newest")
     rows = Job.objects.filter(pk__in=newest).values_list("campaign_id", "report")
     names, of_suspect = (
@@ -122,7 +122,7 @@ def _last_job_figures(campaigns: Sequence[Campaign]) -> dict[int, HomeStatistics
         campaign: _parse_figures(report)
         for campaign, report in rows
         if campaign is not None
-        # else the report was written by another version
+        # otherwise another version wrote the report
         and report["forecast"].keys() == names
         and all(one.keys() == of_suspect for one in report["like_random"])
     }

@@ -69,7 +69,7 @@ def times_by_weekday_and_hour(
     rows: JudgementRows, zone: zoneinfo.ZoneInfo
 ) -> list[list[float | None]]:
     """Count judgements by weekday (Monday first) and hour in the given time zone, as 7 rows of 24."""
-    # hours are few, whatever the number of judgements
+    # the number of hours is small, whatever the number of judgements
     hours, n = np.unique(np.floor(rows.judged_at[rows.counts] / 3600), return_counts=True)
     grid: list[list[float | None]] = [[0.0] * 24 for _ in range(7)]
     for hour, count in zip(hours.tolist(), n.tolist(), strict=True):

@@ -118,7 +118,8 @@ VIEWS: dict[str, tuple[str | Promise, Callable[[ListedPair], bool]]] = {
     "requested": (gettext_lazy("Requested"), lambda row: row.asked > 0),
     ALL: (gettext_lazy("All"), lambda row: True),
 }
-"""Views by key. Stalled pairs depend on the time and are found by `find_stalled_pairs`."""
+"""Views by key, each with its name and a filter. Stalled pairs depend on the time and are found by
+`find_stalled_pairs`."""
 
 
 def list_pairs(campaign: Campaign, live: CampaignSnapshot) -> list[ListedPair]:

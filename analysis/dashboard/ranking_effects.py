@@ -32,7 +32,8 @@ from pooling.services.runs import load_rankings
 RANKING_EFFECT_JOB = "disputed pairs and ranking"
 STALE_AFTER = timedelta(seconds=60)
 MAX_PAIRS = 1000
-"""Maximum number of disputed pairs, those with the most distant grades first."""
+"""Maximum number of disputed pairs whose effects are computed, those with the most distant grades
+first."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ from pooling.models import Job
 
 RUNNING_STATES = (Campaign.State.OPEN, Campaign.State.PAUSED)
 WATCHED_AFTER_CLOSING = timedelta(days=60)
-"""How long a closed campaign stays in the list if no release is built."""
+"""Time for which a closed campaign stays in the to-do list if no release is built."""
 MAX_PEOPLE = 10
 """Maximum number of annotators listed individually. The People page lists all."""
 TOO_FAST_REASON = gettext_lazy(
@@ -151,7 +151,7 @@ def build_to_do_list(
         (qualification.get_failed_annotators() | get_paused_by_rule())
         .filter(campaign__in=ids)
         .order_by("pseudonym")
-    )  # both counts in one query
+    )  # both counts come from one query
     for pk, pseudonym, reason in paused.values_list("campaign", "pseudonym", "status_reason"):
         if (n := parse_too_fast(reason)) is None:
             waiting.setdefault(pk, []).append(pseudonym)

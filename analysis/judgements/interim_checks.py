@@ -54,7 +54,7 @@ from pooling.services.runs import load_rankings
 STOPPING_JOB = "stopping advice"
 CUTOFF = 10
 RECALL = 0.9
-"""Target share of relevant pairs found."""
+"""Share of the relevant pairs that a campaign should find before it stops."""
 ADVISABLE_POOL_KINDS = (PoolKind.DEPTH, PoolKind.ORDERED, PoolKind.SAMPLED)
 
 

@@ -38,7 +38,8 @@ SCALES = ("graded", "binary")
 ALL_JUDGES = "*"
 """Value that means all annotators whom the campaign excludes."""
 KNOWN_GRADE_COLUMN = "known_grade"
-"""Decision of the label of a qualification pair, whose grade was known before any judgement."""
+"""Decision code of the label of a qualification pair, whose grade was known before any
+judgement."""
 
 
 @dataclass(frozen=True)

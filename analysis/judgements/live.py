@@ -36,7 +36,7 @@ from assay.labels.labels import LabelTable
 
 T = TypeVar("T")
 REFRESH = 3
-"""Seconds between two requests of an open page."""
+"""Seconds between two requests of statistics by an open page."""
 FRESH_SECONDS = 1.5
 """Seconds for which a snapshot is reused, unless a manager changes something. With REFRESH and the
 time of a request, statistics on a page are at most five seconds old."""
@@ -83,9 +83,10 @@ HARMLESS_ACTIONS = (
     *(AuditAction.SAVED_A_RECIPE, AuditAction.DELETED_A_RECIPE, AuditAction.BUILT_A_RELEASE),
     *(AuditAction.RENAMED_THE_POOL, AuditAction.RENAMED_A_RUN),
 )
-"""Audited actions that change neither judgements nor pairs."""
+"""Audited actions that change neither judgements nor pairs, so that nothing is read again."""
 JUDGEMENT_ACTIONS = (AuditAction.EXCLUDED_AN_ANNOTATOR, AuditAction.INCLUDED_AN_ANNOTATOR_AGAIN)
-"""Audited actions that change judgements, but no pair's type, rank or position."""
+"""Audited actions that change judgements, but no pair's type, rank or position, so that pairs are
+not read again."""
 COLUMNS = (
     "pk",
     "pair_id",
@@ -250,7 +251,8 @@ def get_snapshot(campaign: Campaign, *, fresh: float | None = None) -> CampaignS
         known = kept.snapshot
         if known is not None and fresh is not None and known.age_s < fresh:
             return known
-        # taken before the rows are read, so that later changes are read again rather than missed
+        # determined before the rows are read, so that later changes are read again rather than
+        # missed
         moment, audit = clock(), _count_audit_events(campaign)
         if known is None:
             kept.snapshot = _read_all_rows(campaign, moment, audit)
@@ -271,7 +273,7 @@ def _find_kept(campaign: Campaign) -> _Kept:
     used entries."""
     key = (str(Judgement.objects.db), campaign.pk)
     with _snapshots_lock:
-        kept = _snapshots[key] = _snapshots.pop(key, _Kept())  # moves the entry to the end
+        kept = _snapshots[key] = _snapshots.pop(key, _Kept())  # now the last in order of use
         while len(_snapshots) > 1 and sum(one.size for one in _snapshots.values()) > MAX_ROWS:
             del _snapshots[next(iter(_snapshots))]
     return kept
@@ -364,7 +366,7 @@ def _append_new_rows(
     judgements = judgements.filter(membership__annotator_type__in=LABELLING_TYPES)
     if known is not None:
         seen = known.judgement[np.searchsorted(known.judgement, after) :]
-        # over all campaigns: reading only numbers is faster than filtering by campaign
+        # of all campaigns, because reading only numbers is faster than filtering by campaign
         ids = np.array(
             Judgement.objects.filter(pk__gt=after).values_list("pk", flat=True), dtype=np.int64
         )

@@ -103,7 +103,8 @@ FILE_TYPES = sorted(
     {export.content_type.partition(";")[0] for export in exports.EXPORTS.values()},
     key=lambda kind: (not kind.startswith("text/"), kind),
 )
-"""Text types come first, because generated clients choose the first type that they support."""
+"""Types of exported files. Text types come first, because generated clients choose the first type
+that they support."""
 
 
 class ExportSerializer(serializers.Serializer):
@@ -168,7 +169,7 @@ class ExportFile(APIView):
         if export is None:
             raise Http404("Unknown export.")
         for flag in ("without_gold", "comments", "spreadsheet"):
-            is_requested(request, flag)  # a form takes any text for yes
+            is_requested(request, flag)  # accepts every spelling of yes that forms accept
         form = ExportOptionsForm(request.query_params, campaign=campaign)
         raise_if_invalid(form)
         try:

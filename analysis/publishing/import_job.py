@@ -32,9 +32,9 @@ from pooling.services.uploads import check_upload_size, safe_name
 
 IMPORT_JOB = "import campaign"
 UPLOAD_FOLDER = "arrivals"
-"""Folder in the storage. The name is kept for compatibility."""
+"""Folder for uploads in the file storage. The name is kept for compatibility."""
 KEPT_FOR = timedelta(days=1)
-"""Age after which a file that no job has read is deleted. This happens at the next upload."""
+"""Age after which an upload that no job has read is deleted, when the next upload arrives."""
 
 
 def queue_import(

@@ -502,7 +502,7 @@ def difference_file(request: HttpRequest, slug: str) -> HttpResponse:
     return response
 
 
-@csrf_exempt  # checked in _import_form, because the check reads the large body
+@csrf_exempt  # _import_form checks the CSRF token, because the check reads the large body
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_release(request: HttpRequest) -> HttpResponse:

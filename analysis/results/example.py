@@ -30,10 +30,10 @@ from pooling.platform.jobs import ClaimedJob
 RELIABILITY, SECONDS = 0.88, 20.0
 """Probability that a reliable annotator gives the true grade, and median seconds per judgement."""
 N_DAYS, PACE = 5, 1.15
-"""Number of days, and judgements per day relative to an equal share of the judgements needed
-without third judgements."""
+"""Number of days, and judgements per day in multiples of an equal share of the judgements needed
+(third judgements not counted)."""
 N_DISPUTED = 3
-"""Disputed pairs that are left to adjudicate."""
+"""Number of disputed pairs that are left open for adjudication."""
 QUESTION = (
     "The entry only mentions another function that does it. Is that “Partly answers”, because "
     "it points to what helps?"

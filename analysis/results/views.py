@@ -57,7 +57,7 @@ SECRET_HEADERS = {"Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, no
 """
 
 UrlBuilder = Callable[..., str]
-"""Returns the reader's address of a named part or, with report=ID, of a report."""
+"""A function that returns the reader's address of a named part or, with report=ID, of a report."""
 
 
 def _progress_context(campaign: Campaign) -> dict[str, Any]:

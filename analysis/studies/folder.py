@@ -36,7 +36,7 @@ from assay.tabular import Table, to_csv, to_latex
 
 SUMS, ABOUT = "SHA256SUMS", "study.json"
 LAYOUTS: dict[str, Callable[[Table], str]] = {TWO_COLUMN: to_paper_latex, ONE_COLUMN: to_latex}
-"""Functions that write tables, by the key `layout`."""
+"""Functions that write tables as LaTeX, by the value of the key `layout`."""
 
 
 def refuse_target(target: Path, *, replace: bool) -> None:

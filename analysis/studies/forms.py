@@ -19,7 +19,7 @@ from assay.options import DeclaredOption
 from pooling.models import Collection, Qrels
 
 SHOWN_KEYS = ("title", "measures", "correction")
-"""Keys whose fields are not folded."""
+"""Keys whose form fields are always visible, not folded."""
 CHOICE_KEYS = ("runs", "qrels", "clicks")
 
 

@@ -37,7 +37,7 @@ class StudySystem:
 
 
 CACHE_BYTES = 100 << 20
-"""Maximum bytes of (compressed) run files whose runs are kept in memory."""
+"""Maximum size in bytes of (compressed) run files whose runs are kept in memory."""
 
 
 class StudyContext:

@@ -59,7 +59,8 @@ from pooling.services.runs import load_rankings
 
 ANSWER_JOB = "systems answer"
 STALE_AFTER = timedelta(seconds=60)
-"""Minimum age before an answer is computed again. It is only computed while a page shows it."""
+"""Minimum age before an answer is computed again. Answers are only computed while a page shows
+them."""
 MAX_RUNNING_JOBS = 3
 """Maximum number of simultaneous jobs of a campaign, each for a different measure."""
 OFFERED_MEASURES = ("nDCG@10", "AP", "RR@10", "P@10", "R@100", "Bpref")

@@ -345,7 +345,7 @@ def build_form_field(one: DeclaredOption, *, campaign: Campaign | None) -> forms
     if "graded" in one.about.more and campaign is not None and len(campaign.scale) > 2:
         common["initial"] = one.about.more["graded"]
     if one.kind == "grade" and campaign is not None:
-        common["initial"] = campaign.min_relevant  # the form initially uses the graded labels
+        common["initial"] = campaign.min_relevant  # the form starts with the graded labels
         common["help_text"] = (
             f"{one.about.hint} Default: {campaign.min_relevant} on this campaign's "
             f"{len(campaign.scale)} grades, 1 on two grades."

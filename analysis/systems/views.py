@@ -51,7 +51,7 @@ FIGURE_TYPES = {"svg": "image/svg+xml", "png": "image/png", "pdf": "application/
 SHOWN_ROWS = 500
 """Maximum number of table rows on the page. Downloads contain all."""
 UNFOLDED_ROWS = 15
-"""Maximum number of rows of a table that is not folded, except the first."""
+"""Maximum number of rows of a table that is shown unfolded. The first table is never folded."""
 
 
 def campaign_and_collection_views(
@@ -91,7 +91,7 @@ def _report_list(
     if job is not None:
         send(job)
     if leads is not None and request.headers.get("HX-Request") and leads.get("working"):
-        return HttpResponse(status=204)  # nothing new: do not replace the content while it is read
+        return HttpResponse(status=204)  # unchanged: keep the content that is being read
     if leads is not None and "answer" in leads:
         leads["tables"] = [table_context(one, folded=False) for one in leads["tables"]]
     context = frame_context(collection, campaign) | {

@@ -264,10 +264,10 @@ def measure_difference_coverage(
 
 
 MEANS: dict[str, float] = {
-    "nDCG@10": 1 / 4,  # of u^3
+    "nDCG@10": 1 / 4,  # mean of u^3
     "RR": sum((1 / rank - 1 / (rank + 1)) / rank for rank in range(1, 11)),
     "P@10": sum(1 - np.sqrt(tenth / 11) for tenth in range(1, 11)) / 10,
-    "few topics score": 1 / 11,  # of u^10
+    "few topics score": 1 / 11,  # mean of u^10
     "answered in 5%": 0.05,
     **{name: SPARSE[name][0] for name in list(SPARSE)[7:]},
 }

@@ -50,7 +50,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
         send(job)
     working = agreement_metrics.is_running(campaign)
     if working and request.headers.get("HX-Request"):
-        return HttpResponse(status=204)  # nothing new: do not replace the content while it is read
+        return HttpResponse(status=204)  # unchanged: keep the content that is being read
     overlap = overlap_plan(campaign, live)
     charts = agreement_charts(campaign, live, heavy)
     people = list_annotators(campaign, live=live)

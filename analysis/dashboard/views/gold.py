@@ -122,7 +122,7 @@ def read_grade(request: HttpRequest) -> int | None:
 
 def _update_chosen_pairs(request: SignedInRequest, campaign: Campaign) -> None:
     """Remove the selected control pairs, or change their known grade."""
-    if request.POST.get("all"):  # on all pages of the list as it is filtered
+    if request.POST.get("all"):  # the pairs on all pages of the filtered list
         ids = list(known_pairs_page(request, campaign).fitting.values_list("pk", flat=True))
     else:
         ids = [parse_row_id(one) for one in request.POST.getlist("known")]
@@ -165,7 +165,7 @@ def known_pairs_page(request: HttpRequest, campaign: Campaign) -> ListPage:
                 Length("entry__topic__topic_id"),
                 "entry__topic__topic_id",
                 "position",
-            ),  # sort 2 before 10
+            ),  # natural order: 2 before 10
             "document": "entry__docno",
             "judged": "n_judged",
             "right": "n_right",

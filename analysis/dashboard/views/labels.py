@@ -73,7 +73,7 @@ def page(request: SignedInRequest, slug: str) -> HttpResponse:
             send(one)
     working = method_effect.is_running(campaign)
     if working and request.headers.get("HX-Request"):
-        return HttpResponse(status=204)  # nothing new
+        return HttpResponse(status=204)  # nothing has changed
     view, views, rows = label_list.select_view(campaign, live, request.GET.get("view", ""))
     effects = on_ranking.effects if on_ranking else {}
     shown = label_list.pair_page(request, campaign, live, rows, view=view, effects=effects)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 class Command(FileCommand):
     help = "Write the tables and figures of a paper to a folder, from files, a campaign, a collection or a release."
-    writes = ()  # a folder
+    writes = ()  # the output is a folder, not a file
     makes_data_file = True
     takes_processes = True
 

@@ -20,11 +20,13 @@ from pooling.services.runs import load_rankings
 RUNS, RUN_FOLDER = "runs.tsv", "runs/"
 CLICKS, CLICK_FOLDER = "clicks.tsv", "clicks/"
 RUN_COLUMNS = ("tag", "date", "group", "baseline", "description", "pooled", "file")
-"""The first five are those of `--metadata` of `leaderboard`."""
+"""Columns of runs.tsv. The first five are those of the metadata file for `leaderboard
+--metadata`."""
 CLICK_COLUMNS = ("name", "file")
 COLLECTION_FILE_PATTERN = re.compile(r"runs/[\w.+-]{1,250}\.run|clicks/[\w.+-]{1,250}\.qrels")
 METADATA_PATTERN = re.compile(r"[A-Za-z][\w -]*:(\s|$)")
-"""The beginning of an ir_metadata description, which is YAML, in contrast to one in words."""
+"""The beginning of a description in ir_metadata (YAML), to distinguish it from a description in
+words."""
 
 
 def list_runs(campaign: Campaign) -> list[tuple[Run, str]]:

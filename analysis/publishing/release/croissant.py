@@ -50,7 +50,7 @@ CONTEXT = {
     "subField": "cr:subField",
     "transform": "cr:transform",
 }
-"""The JSON-LD context of the specification."""
+"""The JSON-LD context that the Croissant specification prescribes."""
 MEDIA_TYPES = {
     ".tsv": "text/tab-separated-values",
     ".jsonl": "application/jsonlines",

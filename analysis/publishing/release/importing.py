@@ -77,7 +77,7 @@ def import_release(
 
 
 EARLIER_RULES = {"gold_rule": GoldRule.EXACT.value}
-"""Values of settings for releases older than the setting."""
+"""Values of settings for releases written before the setting existed."""
 
 
 class _ReleaseImport:
@@ -332,7 +332,7 @@ class _ReleaseImport:
             self._compare_qrels(part, make_labels(campaign, choices).qrels("graded"))
         made = make_labels(campaign, self.choices)
         if "known" not in self.release.about.get("labels", {}):
-            # older releases did not use known grades of qualification pairs as labels
+            # in older releases, known grades of qualification pairs were not labels
             made = replace(
                 made, beyond=[row for row in made.beyond if row.decision != KNOWN_GRADE_COLUMN]
             )

@@ -88,7 +88,8 @@ CARD_TYPES = {
     ColumnType.OPTIONAL_WHOLE: "float64",
     ColumnType.TIME: "string",
 }
-"""Types of Hugging Face by column type. Its reader of delimited files has no optional integers."""
+"""Hugging Face's types by type of the column. Its reader of delimited files has no optional
+integers."""
 
 
 def _describe_tables_for_card() -> dict[str, Any]:

@@ -55,7 +55,7 @@ QUESTION_QRELS = "questions/"
 AUDIT = "audit.tsv"
 GUIDELINES = "guidelines/"
 PROVE, LOAD = "prove.py", "load_ir_datasets.py"
-"""Files of this folder that are parts."""
+"""Scripts of this folder that are written into every release."""
 
 
 OPTIONAL_CONTENT = ("documents", "notes", "runs", "clicks")
@@ -579,6 +579,6 @@ PARTS = (
     ),
     ReleasePart(CHECKSUMS_FILE, "checksums: `sha256sum -c SHA256SUMS`", needed=True),
 )
-"""In datasheet order. The checksums of all other parts are written last."""
+"""All parts in the order of the datasheet. The checksums of all other parts are written last."""
 PARTS_BY_NAME = {part.name: part for part in PARTS}
 FILE_NAMES = {name for name in PARTS_BY_NAME if not name.endswith("/")}

@@ -349,7 +349,7 @@ class ReleaseFile:
                 raise InvalidReleaseCell(
                     f"invalid needed {c['needed'][:20]!r}", "a whole number up to 32,000"
                 )
-            # older versions had no additional judgements
+            # releases of older versions have no additional judgements
             asked_more = parse_number(c.get("asked_more", "0"), "asked_more")
             if asked_more is None or asked_more > MAX_VALUES["judgements_per_pair"]:
                 raise InvalidReleaseCell(

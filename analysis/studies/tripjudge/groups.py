@@ -49,7 +49,7 @@ from assay.formats.qrels import read_qrels
 from assay.tabular import Cell, Table
 
 Files = dict[str, str]
-"""A file of topic IDs by group."""
+"""Path of a file of topic IDs, by group."""
 
 
 def make_groups(bench: StudyContext) -> Section:
