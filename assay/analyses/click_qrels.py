@@ -51,8 +51,8 @@ class Options(CheckedOptions):
     thresholds: tuple[float, ...] | None = option(
         None,
         "Thresholds",
-        help="comma-separated estimates above which the grade is 2, 3, ... (default: 0.04,0.3; "
-        "with coec: 1,2; not used with raw)",
+        help="comma-separated estimates above which the grade is 2, 3, ... (default: 0.04,0.3, "
+        "or 1,2 with coec; not used with raw)",
         read=parse_rates,
         metavar="RATES",
     )

@@ -426,14 +426,14 @@ class Command(CampaignCommand):
             type=parse_fail_condition,
             metavar="CONDITION",
             help="condition for exit status 1, such as 'nDCG@10 < bm25': a run is significantly "
-            "worse than bm25. The tag `baseline` means the first run. Runs are compared only "
+            "worse than bm25. The tag `baseline` refers to the first run. Runs are compared only "
             "with this run, unless --against is given",
         )
         parser.add_argument(
             "--sampled",
             action="store_true",
             help="read QRELS as a sampled pool (topic 0 document stratum grade) and estimate "
-            f"differences, by default of {SAMPLED_MEASURES}",
+            f"differences (default measures: {SAMPLED_MEASURES})",
         )
         parser.add_argument(
             "--scores",

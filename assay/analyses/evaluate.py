@@ -192,7 +192,7 @@ class Command(ByTopicGroup, CampaignCommand):
             "--sampled",
             action="store_true",
             help="read QRELS as a sampled pool (topic 0 document stratum grade) and estimate "
-            f"scores, by default {SAMPLED_MEASURES}",
+            f"scores (default measures: {SAMPLED_MEASURES})",
         )
         add_topics_option(parser)
         parser.add_argument(

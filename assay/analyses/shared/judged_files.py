@@ -77,7 +77,7 @@ class JudgementOptions(CheckedOptions):
     min_seconds: float | None = option(
         None,
         "Minimum time",
-        help="minimum seconds per judgement; judgements of unknown duration count (default: "
+        help="minimum seconds per judgement; judgements without a known time count (default: "
         f"{DEFAULT_MIN_SECONDS:.0f}; with --campaign, the campaign's minimum applies)",
         read=parse_duration,
         metavar="S",
