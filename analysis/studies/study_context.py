@@ -229,6 +229,13 @@ class StudyContext:
                 )
         return pooled
 
+    @property
+    def pooled_files(self) -> list[str]:
+        """Return the paths of the runs that made the pool. Raises BadInput if such a run is
+        unknown."""
+        pooled = self.pooled_runs
+        return [path for path in self.files("runs") if self._systems[path].name in pooled]
+
     def options(self, *names: str, **keys: str) -> dict[str, Any]:
         """Return those inputs of the study that are options of a command. Options without a value
         are left out, so that the command's default applies. keys: option -> input, if they have

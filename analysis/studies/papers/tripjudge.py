@@ -37,6 +37,7 @@ STUDY = Study(
         StudyPart(
             "clicks", "Figure 3: judgements against click labels", systems.make_click_comparison
         ),
+        StudyPart("reusability", "Reusability of the pool", systems.make_reusability),
         StudyPart("groups", "By topic group", groups.make_groups),
         StudyPart("survey", "Survey answers", groups.make_survey),
     ),

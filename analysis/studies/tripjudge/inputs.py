@@ -218,6 +218,10 @@ def need_runs(bench: StudyContext) -> None:
     bench.need("runs")
 
 
+def need_pooled(bench: StudyContext) -> None:
+    bench.need("pooled", why="the names of the runs that made the pool")
+
+
 def need_all(bench: StudyContext, *needs: Callable[[StudyContext], None]) -> None:
     """Raise PartLeftOut that names all missing inputs, not only the first."""
     missing = []

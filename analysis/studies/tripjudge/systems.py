@@ -16,8 +16,10 @@ from analysis.studies.tripjudge.inputs import (
     click_qrels_files,
     compares_with_paper,
     judged_qrels_argument,
+    label_file,
     need_all,
     need_clicks,
+    need_pooled,
     need_runs,
     need_system_labels,
     optional_click_qrels,
@@ -296,6 +298,24 @@ def make_click_comparison(bench: StudyContext) -> Section:
         for one, row in overlap.items()
     }
     return Section([table for table in tables if table.rows], figures, values=values)
+
+
+def make_reusability(bench: StudyContext) -> Section:
+    """Leave each run of the pool out, and make the pool shallower. Other runs do not take part: a
+    pair that they also retrieve would count as pooled by them."""
+    need_all(bench, need_runs, need_system_labels, need_pooled)
+    result = bench.run(
+        "reusability",
+        qrels=label_file(bench, bench.value("system_labels")),
+        runs=bench.pooled_files,
+        measures=bench.value("ranking_measures"),
+        **bench.options(*EVALUATION_OPTION_KEYS),
+    )
+    return Section(
+        prefix_tables(result.tables(), "reusability"),
+        make_figures(result.charts(), "reusability"),
+        values=dict(result),
+    )
 
 
 def run_label_overlap(bench: StudyContext, *, only: str | None = None) -> Result:

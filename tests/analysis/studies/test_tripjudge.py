@@ -96,9 +96,12 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return study_of(tmp_path_factory.mktemp("study"), "tripjudge", TOML, **FILES)
 
 
+NEEDS_POOLED = "needs `pooled`: the names of the runs that made the pool"
+
+
 def test_every_part_is_there(out: Path) -> None:
     found = about(out)
-    assert found["left_out"] == {}
+    assert found["left_out"] == {"reusability": NEEDS_POOLED}
     assert list(found["parts"]) == [
         "campaign",
         "labels",
@@ -427,7 +430,10 @@ def test_answers_of_the_survey_are_counted(out: Path) -> None:
 
 def test_without_a_paper_to_compare_with_tables_have_no_published_values(tmp_path: Path) -> None:
     out = study_of(tmp_path, "tripjudge", TOML.replace('compare_with = "tripjudge"\n', ""), **FILES)
-    assert about(out)["left_out"] == {"published": 'needs `compare_with = "tripjudge"`'}
+    assert about(out)["left_out"] == {
+        "published": 'needs `compare_with = "tripjudge"`',
+        "reusability": NEEDS_POOLED,
+    }
     report = (out / "report.html").read_text(encoding="utf-8")
     assert report.count("TripJudge") == 1  # the study's source
     columns = {
@@ -523,6 +529,35 @@ def test_labels_alone_give_their_shares_and_say_what_they_lack(tmp_path: Path) -
     )  # all at once, not one after the other
     assert left["rankings"] == f"needs `runs`; {needs_labels}; {clicks}"
     assert left["clicks"] == f"{needs_labels}; {clicks}"
+
+
+def test_reusability_is_that_of_the_runs_of_the_pool(tmp_path: Path) -> None:
+    """Relevant: a, b, d. one retrieves a c d, two b a, three c x. Only one has d, and only two b,
+    although a run outside the pool has b as well. AP: one 5/9, two 2/3, three 0.
+
+    Without d: one 1/2, two 1. Without b: one 5/6, two 1/4, so they swap."""
+    orders = {"one": "acd", "two": "ba", "three": "cx", "late": "b"}
+    runs = {
+        tag: "".join(f"t Q0 {d} {rank} {9 - rank} {tag}\n" for rank, d in enumerate(order, 1))
+        for tag, order in orders.items()
+    }
+    text = (
+        'labels = "labels.txt"\nsystem_labels = "graded"\nranking_measures = "AP"\n'
+        'runs = ["one.txt", "two.txt", "three.txt", "late.txt"]\n'
+        'pooled = ["one", "two", "three"]\n'
+    )
+    labels = "t 0 a 1\nt 0 b 1\nt 0 c 0\nt 0 d 1\n"
+    out = study_of(tmp_path, "tripjudge", text, labels=labels, **runs)
+    found = {
+        row["left out"].rstrip("*"): [float(cell) for cell in list(row.values())[1:]]
+        for row in table(out, "reusability-left-out")
+    }
+    # pairs, tau, largest change of a score, and of a rank
+    assert found == {
+        "one": pytest.approx([1, 1, 1 / 3, 0]),
+        "two": pytest.approx([1, 1 / 3, -5 / 12, 1]),
+        "three": pytest.approx([0, 1, 0, 0]),
+    }
 
 
 def test_a_file_of_the_size_of_tripjudges_in_firas_form(tmp_path: Path) -> None:
