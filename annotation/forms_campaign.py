@@ -334,7 +334,9 @@ class BaseScale(forms.BaseFormSet):
                 % {"least": FEWEST_GRADES, "most": MOST_GRADES}
             )
         if len({name.casefold() for name in named}) < len(named):
-            raise forms.ValidationError(_("Two grades have the same name."))
+            raise forms.ValidationError(
+                _("Two grades have the same name. Give each grade a different name.")
+            )
         if any(not name for name in names[: len(named)]):
             raise forms.ValidationError(
                 _("Name the grades in order from the lowest up, without gaps.")

@@ -413,9 +413,15 @@ class NewCampaignForm(KnownPairsFields):
             else:
                 data["pool"] = pools[0]
         elif pool.collection_id != collection.pk:
-            self.add_error("pool", _("This pool belongs to another collection."))
+            self.add_error(
+                "pool",
+                _("This pool belongs to another collection. Choose a pool of this collection."),
+            )
         if data.get("qrels") and data["qrels"].collection_id != collection.pk:
-            self.add_error("qrels", _("These qrels belong to another collection."))
+            self.add_error(
+                "qrels",
+                _("These qrels belong to another collection. Choose qrels of this collection."),
+            )
         if (data.get("n_gold") or data.get("n_qualification")) and not any(
             data.get(name) for name in ("qrels", "known_file", "known_text")
         ):

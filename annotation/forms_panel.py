@@ -71,7 +71,7 @@ class PanelForm(forms.ModelForm):
         }
         help_texts = {
             "is_open": _("If off, new guests get the code for a full campaign."),
-            "reward": _("The amount given in the study, without a currency."),
+            "reward": _("Payment per participant in the study, without the currency."),
             "min_hourly_pay": _("The People page shows a warning if guests earn less."),
             "submission_parameter": _("Leave empty if the links have no such parameter."),
         }

@@ -45,7 +45,8 @@ class CollectionForm(forms.Form):
         min_value=1,
         max_value=10**12,
         help_text=_(
-            "Needed only if your files contain part of the collection. Used in statistics."
+            "Needed only if your files contain only part of the collection. Used in the "
+            "campaign statistics."
         ),
     )
     text_format = forms.ChoiceField(

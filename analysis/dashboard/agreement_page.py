@@ -165,12 +165,17 @@ def list_coefficients(heavy: dict[str, Any]) -> list[CoefficientRow]:
             "alpha",
             _("ordinal for graded labels, nominal for binary labels"),
         ),
-        (_("Kappa with the others"), "mean_kappa_others", "kappa_others", _("excludes own vote")),
+        (
+            _("Kappa with the others"),
+            "mean_kappa_others",
+            "kappa_others",
+            _("excludes the annotator's own vote"),
+        ),
         (
             _("Kappa with final label"),
             "mean_kappa",
             "kappa",
-            _("mean over annotators, own vote included"),
+            _("mean over annotators, including their own votes"),
         ),
         (
             _("Expected by chance"),
@@ -189,7 +194,7 @@ def list_coefficients(heavy: dict[str, Any]) -> list[CoefficientRow]:
             _("Percent agreement"),
             "percent",
             "percent",
-            _("share of agreeing pairs of judgements"),
+            _("share of judgement pairs with the same grade"),
         ),
         (
             "Fleiss' kappa",

@@ -474,8 +474,10 @@ def _depth_options(base: OutlookInputs) -> Iterator[PlanningOption]:
         if more < 0:
             cost = ngettext("%(n)s fewer judgement.", "%(n)s fewer judgements.", -more)
         stay = ngettext(
-            "%(n)s unjudged pair below it is set aside and can be restored. Judgements are kept.",
-            "%(n)s unjudged pairs below it are set aside and can be restored. Judgements are kept.",
+            "%(n)s unjudged pair below this depth is set aside and can be restored. "
+            "Judgements are kept.",
+            "%(n)s unjudged pairs below this depth are set aside and can be restored. "
+            "Judgements are kept.",
             left,
         )
         words = level_sentences.name_stop(campaign.level_word, level)

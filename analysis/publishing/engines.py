@@ -43,7 +43,12 @@ def check_sending(name: str, address: str) -> Export:
     or if the address is not configured."""
     export = find_export(name)
     if export is None or name not in METHODS:
-        raise CampaignError(_("This file is not for search engines."))
+        raise CampaignError(
+            _(
+                "This file can't be sent to a search engine. Choose a file listed under “For "
+                "search engines”."
+            )
+        )
     if address not in settings.ENGINE_ENDPOINTS:
         raise CampaignError(
             _(

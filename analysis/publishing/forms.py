@@ -66,15 +66,16 @@ class ChoicesForm(forms.Form):
         label=_("Leave out annotators"),
         required=False,
         help_text=_(
-            "In addition to those excluded from the campaign. Hold Ctrl or Cmd to select several."
+            "In addition to annotators excluded from the campaign. Hold Ctrl or Cmd to select "
+            "several."
         ),
     )
     include_excluded = forms.MultipleChoiceField(
         label=_("Include excluded annotators"),
         required=False,
         help_text=_(
-            "Their judgements count in these labels, in addition to those that replaced them. "
-            "They remain excluded in the campaign."
+            "Judgements by the selected annotators count in these labels, in addition to the "
+            "judgements that replaced them. The annotators remain excluded from the campaign."
         ),
     )
     judges = forms.MultipleChoiceField(
@@ -112,7 +113,7 @@ class ChoicesForm(forms.Form):
             role="annotator", status=Membership.Status.EXCLUDED
         ).order_by("pseudonym")
         back.choices = [  # type: ignore[attr-defined]
-            (ALL_JUDGES, _("All of them")),
+            (ALL_JUDGES, _("All excluded annotators")),
             *((name, name) for name in out.values_list("pseudonym", flat=True)),
         ]
         back.widget.attrs["size"] = min(max(len(back.choices), 2), 6)  # type: ignore[attr-defined]
@@ -190,7 +191,9 @@ class RecipeForm(ChoicesForm):
     notes = forms.BooleanField(
         label=_("Include notes"),
         required=False,
-        help_text=_("Read them first. Annotators may have written names."),
+        help_text=_(
+            "Read the notes before you publish them. Annotators may have mentioned people by name."
+        ),
     )
     runs = forms.BooleanField(
         label=_("Include runs"),

@@ -122,7 +122,12 @@ def run_import(work: ClaimedJob) -> dict[str, Any]:
     (its slug)."""
     stored = work.parameters["stored"]
     if not default_storage.exists(stored):
-        raise Refused(_("The uploaded release has already been imported or no longer exists."))
+        raise Refused(
+            _(
+                "The uploaded release has already been imported, or it no longer exists. Upload "
+                "it again."
+            )
+        )
     facts: dict[str, int] = {}
 
     def step(what: str, n: int) -> None:

@@ -87,7 +87,7 @@ def compute_recipe_comparison(work: ClaimedJob) -> dict[str, Any]:
     recipe_of_row = {recipe.pk: recipe for recipe in campaign.recipes.all()}
     recipes = [recipe_of_row.get(work.parameters[key]) for key in ("first", "second")]
     if None in recipes:
-        raise Refused(_("One of the recipes was deleted."))
+        raise Refused(_("One of the recipes has been deleted. Compare two existing recipes."))
     names = tuple(recipe.name for recipe in recipes if recipe is not None)
     with snapshot():
         rows = read_rows(campaign)

@@ -54,7 +54,12 @@ def save_recipe(campaign: Campaign, plan: ReleasePlan, *, user: Any) -> Recipe:
     if wrong := exports.check_choices(campaign, plan.choices):
         raise CampaignError(" ".join(wrong))
     if not plan.choices.is_primary:
-        raise CampaignError(_("A release contains the labels of all questions."))
+        raise CampaignError(
+            _(
+                "A release contains the labels of all questions, so a recipe can't select one of "
+                "them."
+            )
+        )
     choices = {name: value for name, value in plan.as_json().items() if name != "name"}
     try:
         with transaction.atomic():

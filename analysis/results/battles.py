@@ -77,9 +77,11 @@ def _compute_ranking(judged: list[JudgedBattle]) -> dict[str, Any]:
     battles = make_system_battles(judged)
     result = compare_preferences.compute(battles, compare_preferences.Options())
     if result["no_maximum"]:
-        verdict = _("These battles give no ranking: %(reason)s.") % {"reason": result["no_maximum"]}
+        verdict = _("The battles don't produce a ranking: %(reason)s.") % {
+            "reason": result["no_maximum"]
+        }
     elif not result["not_separated"]:
-        verdict = _("%(leader)s wins. It is better than each other system.") % {
+        verdict = _("%(leader)s wins. It is better than every other system.") % {
             "leader": result["ranking"][0]
         }
     else:

@@ -298,7 +298,7 @@ def get_qrels_writer(
     if source == "imported" and number.isdecimal():
         row = collection.qrels.filter(pk=int(number)).first()
         if row is None:
-            raise Refused(_("Selected qrels are no longer in the collection."))
+            raise Refused(_("Selected qrels are no longer in the collection. Select other qrels."))
         return row.name, _qrels_writer(load_grades, row)
     if campaign is not None and is_reference(campaign, reference):
         return campaign.slug, _qrels_writer(make_campaign_qrels, campaign, reference, campaign.slug)

@@ -58,7 +58,7 @@ def request_study(
     if given.runs is not None and collection.runs.filter(pk__in=given.runs).count() < len(
         set(given.runs)
     ):
-        raise Refused(_("A selected run is no longer in the collection."))
+        raise Refused(_("A selected run is no longer in the collection. Select other runs."))
     for reference in [*given.qrels, *(given.clicks or [])]:
         get_qrels_writer(reference, collection, campaign)
     title = str(

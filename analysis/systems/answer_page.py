@@ -187,7 +187,7 @@ def describe_basis(answer: dict[str, Any], n_topics: int) -> str:
 def describe_unjudged(answer: dict[str, Any]) -> str:
     """Describe the unjudged documents and how they could change the scores."""
     if answer["estimated"]:
-        return _("Undrawn pairs are estimated rather than counted as not relevant.")
+        return _("Pairs outside the sample are estimated rather than counted as not relevant.")
     told = [one for one in answer["systems"] if one["unjudged"] is not None]
     why = answer["why_no_bounds"]
     not_said = " " + _("Score bounds are not available: %(why)s.") % {"why": why} if why else ""

@@ -138,7 +138,7 @@ def list_input_files(
     rows = {row.pk: row for row in collection.runs.filter(pk__in=parameters.get("runs", []))}
     runs = [rows[pk] for pk in parameters.get("runs", []) if pk in rows]
     if len(runs) < len(parameters.get("runs", [])):
-        raise Refused(_("A selected run is no longer in the collection."))
+        raise Refused(_("A selected run is no longer in the collection. Select other runs."))
     if len(runs) < kind.least_runs:
         raise MalformedRequest(
             ngettext("Choose at least %(n)s run.", "Choose at least %(n)s runs.", kind.least_runs)
@@ -178,7 +178,7 @@ def _qrels_file(
     if source == "imported" and rest.isdecimal():
         row = Qrels.objects.filter(collection=collection, pk=int(rest)).first()
         if row is None:
-            raise Refused(_("Selected qrels are no longer in the collection."))
+            raise Refused(_("Selected qrels are no longer in the collection. Select other qrels."))
         path = make_path("qrels", row.name, ".qrels", taken)
         return InputFile(path, "qrels", name_from_path(path), reference, row.digest, row.n_rows)
     if (

@@ -82,7 +82,10 @@ def _run_until_done(work: ClaimedJob, report: Report, plan: PieceworkPlan) -> No
         if claimed is None:
             if report.chunks.filter(done_at=None, attempt__gte=ATTEMPTS, owner="").exists():
                 raise Refused(
-                    _("A part of this calculation failed three times. See the server's log.")
+                    _(
+                        "A part of this calculation failed three times. Ask an administrator "
+                        "to check the server log."
+                    )
                 )
             time.sleep(WAIT_SECONDS)
             continue

@@ -70,7 +70,8 @@ def needs_judgements(
     if campaign is None or not all(map(is_own_labels, parameters.get("qrels", []))):
         raise Refused(
             _(
-                "Label noise requires individual judgements. Only the campaign's own labels have them."
+                "Label noise requires individual judgements, which only the campaign's own "
+                "labels have. Select those labels."
             )
         )
     return True
@@ -119,7 +120,9 @@ def pool_table(report: Report, work: ClaimedJob) -> str:
     if chosen := report.parameters.get("options", {}).get("pool"):
         pool = report.collection.pools.filter(pk=chosen).first()
         if pool is None:
-            raise Refused(_("The selected pool is no longer in the collection."))
+            raise Refused(
+                _("The selected pool is no longer in the collection. Select another pool.")
+            )
         return format_tsv(
             header,
             pool.entries.order_by("position").values_list("topic__topic_id", "docno", "best_rank"),
@@ -208,7 +211,7 @@ def _stored_qrels(report: Report, reference: str) -> QrelsColumns:
         collection=report.collection, pk=int(reference.rpartition(":")[2])
     ).first()
     if row is None:
-        raise Refused(_("The selected qrels are no longer in the collection."))
+        raise Refused(_("The selected qrels are no longer in the collection. Select other qrels."))
     return load_grades(row)
 
 
@@ -223,7 +226,9 @@ def ranks_file(report: Report, work: ClaimedJob) -> str:
     chosen = same.filter(pk=report.parameters["options"]["ranks"]).first()
     result = ordered_result(chosen) if chosen is not None else None
     if result is None:
-        raise Refused(_("The selected rank certainty report no longer exists."))
+        raise Refused(
+            _("The selected rank certainty report no longer exists. Select another report.")
+        )
     return json.dumps(result, ensure_ascii=False) + "\n"
 
 

@@ -41,7 +41,7 @@ def find_scale_problems(scale: Sequence[Mapping[str, Any]], *, min_relevant: int
     if not all(names):
         mistakes.append("Every grade must have a name.")
     elif len({name.casefold() for name in names}) < len(names):
-        mistakes.append("Two grades have the same name.")
+        mistakes.append("Two grades have the same name. Give each grade a different name.")
     if any(grade.get("shape", "disc") not in SHAPES for grade in scale):
         mistakes.append(f"The shape of a grade must be one of {', '.join(SHAPES)}.")
     return mistakes

@@ -200,6 +200,6 @@ class DatabaseStore:
         """Check, inside a transaction, that the judge exists and is not frozen."""
         if not LlmJudge.objects.filter(pk=self.judge.pk, frozen_at=None).update(name=F("name")):
             raise Refused(
-                _("%(name)s is frozen or deleted, so nothing can be added.")
+                _("%(name)s is frozen or deleted, so no labels can be added.")
                 % {"name": self.judge.name}
             )

@@ -93,7 +93,10 @@ def _check_guidelines(campaign: Campaign) -> list[DraftContradiction]:
         ", ".join(f"“{name}”" for name in gone),
         ", ".join(str(grade["name"]) for grade in campaign.scale),
     )
-    says = _("The guidelines explain %(names)s, but the scale has only these grades: %(grades)s.")
+    says = _(
+        "The guidelines explain %(names)s, but the scale has only these grades: %(grades)s. "
+        "Change the guidelines or the scale."
+    )
     return [DraftContradiction("guidelines", says % {"names": listed, "grades": grades})]
 
 
@@ -137,9 +140,9 @@ def _check_grades(campaign: Campaign) -> list[DraftContradiction]:
         if grade is not None
     }
     if lost := known - {int(grade["value"]) for grade in campaign.scale}:
-        says = _("These known grades are not on the scale: %(grades)s.") % {
-            "grades": ", ".join(map(str, sorted(lost)))
-        }
+        says = _(
+            "These known grades are not on the scale: %(grades)s. Change these grades or the scale."
+        ) % {"grades": ", ".join(map(str, sorted(lost)))}
         contradictions.append(DraftContradiction("gold", says))
     if campaign.spans == Campaign.Spans.REQUIRED and campaign.spans_from > int(
         campaign.scale[-1]["value"]

@@ -50,7 +50,10 @@ def get_frozen_labels(collection: Collection, name: str, user: Any) -> FrozenLab
         says = (
             _("No LLM judge of this collection is named %(name)s. Choose one of %(known)s.")
             if known
-            else _("No LLM judge of this collection is named %(name)s. No LLM judge is frozen yet.")
+            else _(
+                "No LLM judge of this collection is named %(name)s. No LLM judge is frozen "
+                "yet. Freeze one first."
+            )
         )
         raise Refused(says % {"name": repr(name[:100]), "known": known})
     if judge.frozen_at is None:

@@ -116,7 +116,12 @@ def draw_from_runs(
     )
     battles = pair_documents(drawn, document_of)
     if not battles:
-        raise Refused(_("The runs have no topic with two different first documents."))
+        raise Refused(
+            _(
+                "No topic has runs with different first documents, so there is nothing to "
+                "compare. Choose other runs."
+            )
+        )
     return battles
 
 

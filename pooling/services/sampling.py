@@ -57,8 +57,8 @@ def make_sampled_parameters(
     if (strata == LLM_STRATA) != (llm_judge is not None):
         raise MalformedRequest(
             _(
-                "Strata by LLM grades require an LLM judge, given as CAMPAIGN/JUDGE. Other strata must "
-                "not name one."
+                "Strata by LLM grades require an LLM judge, given as CAMPAIGN/JUDGE. Leave "
+                "out the LLM judge for other strata."
             )
         )
     try:

@@ -179,7 +179,10 @@ def request_import(upload: Upload, *, mode: str, options: dict[str, Any], user: 
         collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE
     )
     if busy.exists():
-        raise Refused(_("%(upload)s is already being read.") % {"upload": upload.name})
+        raise Refused(
+            _("%(upload)s is already being read. Wait until the job has finished.")
+            % {"upload": upload.name}
+        )
     words = "Inspect" if mode == "inspect" else "Import"
     return jobs.enqueue(
         f"import {upload.kind}",
@@ -220,11 +223,11 @@ OTHER_KIND_HINTS = {
     ),
     FileKind.POOL: "Import a list of pairs as a set.",
     FileKind.CLICKS: "Import it as qrels, with labels made from the clicks?",
-    FileKind.LLM_LABELS: gettext_lazy("Import them on a campaign's LLM judges page."),
+    FileKind.LLM_LABELS: gettext_lazy("Import LLM labels on a campaign's LLM judges page."),
     FileKind.LEADERBOARD: gettext_lazy("Upload the runs, and Assay computes their scores."),
-    FileKind.NUGGETS: gettext_lazy("Assay can't read this format yet."),
-    FileKind.RUBRICS: gettext_lazy("Assay can't read this format yet."),
-    FileKind.ANSWERS: gettext_lazy("Assay can't read this format yet."),
+    FileKind.NUGGETS: gettext_lazy("Assay can't import this type of file yet."),
+    FileKind.RUBRICS: gettext_lazy("Assay can't import this type of file yet."),
+    FileKind.ANSWERS: gettext_lazy("Assay can't import this type of file yet."),
 }
 """Hints for files that a collection does not import."""
 IMPORT_COMMANDS = {
@@ -249,7 +252,10 @@ def import_decided_upload(upload: Upload, *, user: Any, kind: str = "", tag: str
         if Job.objects.filter(
             collection=upload.collection, parameters__upload=upload.pk, state__in=Job.ACTIVE
         ).exists():
-            raise Refused(_("%(upload)s is already being read.") % {"upload": upload.name})
+            raise Refused(
+                _("%(upload)s is already being read. Wait until the job has finished.")
+                % {"upload": upload.name}
+            )
         upload.kind = kind
         upload.save(update_fields=["kind"])
         return request_import(upload, mode="careful", options={"kind_confirmed": True}, user=user)

@@ -161,7 +161,8 @@ class TestContradictions:
         lifecycle.set_pair_kind(campaign.pairs.first(), "gold", gold_grade=3)
         post_scale(campaign, "No", "Yes")
         assert (
-            find_contradictions(campaign)[0].says == "These known grades are not on the scale: 3."
+            find_contradictions(campaign)[0].says
+            == "These known grades are not on the scale: 3. Change these grades or the scale."
         )
 
     def test_gold_that_one_key_passes_is_a_warning(self):

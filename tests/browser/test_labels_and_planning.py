@@ -229,7 +229,7 @@ def test_less_depth_is_shown_before_it_acts_and_taken_back(
         depth.get_by_role("button", name="Preview: Stop at rank 6").click()
         shown = page.locator("section[aria-labelledby=pull]")
         expect(shown).to_contain_text(
-            "40 fewer judgements. 20 unjudged pairs below it are set aside and can be restored."
+            "40 fewer judgements. 20 unjudged pairs below this depth are set aside and can be restored."
         )
         expect(shown).to_contain_text("Effect:")
 

@@ -133,7 +133,9 @@ def _update_chosen_pairs(request: SignedInRequest, campaign: Campaign) -> None:
         if request.POST["action"] == "remove-chosen":
             n = change_known_pairs(campaign, ids, remove=True, actor=request.user)
             says = ngettext(
-                "%(n)s pair is ordinary again.", "%(n)s pairs are ordinary again.", n
+                "%(n)s pair is no longer a control pair.",
+                "%(n)s pairs are no longer control pairs.",
+                n,
             ) % {"n": f"{n:,}"}
         elif grade is None:
             raise CampaignError(_("Choose a grade."))

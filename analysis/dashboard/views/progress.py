@@ -293,7 +293,7 @@ def describe_claim_reason(why: dict[str, Any]) -> str:
     if not why:
         return _("Not recorded.")
     rule = str(why.get("rule") or "")
-    sentences = [f"{rule[:1].upper()}{rule[1:]}." if rule else _("No rule recorded.")]
+    sentences = [f"{rule[:1].upper()}{rule[1:]}." if rule else _("The reason was not recorded.")]
     if why.get("one_in"):
         sentences.append(
             _("One in %(n)s pairs is a gold or calibration pair.") % {"n": why["one_in"]}
@@ -307,15 +307,15 @@ def describe_claim_reason(why: dict[str, Any]) -> str:
         )
     if why.get("needed") is not None and "counted" in why:
         says = ngettext(
-            "It had %(n)s of %(needed)s judgement.",
-            "It had %(n)s of %(needed)s judgements.",
+            "The pair had %(n)s of %(needed)s judgement.",
+            "The pair had %(n)s of %(needed)s judgements.",
             why["needed"],
         )
         sentences.append(says % {"n": why["counted"], "needed": why["needed"]})
     if held := why.get("held_by_others"):
         says = ngettext(
-            "%(n)s other annotator was judging it.",
-            "%(n)s other annotators were judging it.",
+            "%(n)s other annotator was judging the pair.",
+            "%(n)s other annotators were judging the pair.",
             held,
         )
         sentences.append(says % {"n": format_number(held)})

@@ -145,7 +145,7 @@ def create_campaign(
             campaign.pk = None
             if not Campaign.objects.filter(slug=campaign.slug).exists() or slug:
                 raise CampaignError(
-                    _("The address “%(slug)s” is already in use. Choose another.")
+                    _("The address “%(slug)s” is already in use. Choose another address.")
                     % {"slug": campaign.slug}
                 ) from None
     raise CampaignError(_("Too many campaigns have this name. Choose another name."))
@@ -287,12 +287,12 @@ def _find_preference_problems(campaign: Campaign) -> list[str]:
         _("further questions"): bool(campaign.further_questions),
         _("marked passages"): campaign.spans != Campaign.Spans.OFF,
         _("text rotation"): campaign.rotate_text,
-        _("near-duplicates"): campaign.show_near_duplicates,
+        _("hints about near-duplicates"): campaign.show_near_duplicates,
         _("a qualification test"): campaign.qualification_pass > 0,
-        _("a scale of its own"): campaign.scale != PREFERENCE_SCALE,
+        _("its own scale"): campaign.scale != PREFERENCE_SCALE,
     }
     return [
-        _("A campaign of preferences can't have %(setting)s.") % {"setting": name}
+        _("A preference campaign can't have %(setting)s.") % {"setting": name}
         for name, is_set in unavailable.items()
         if is_set
     ]

@@ -63,12 +63,14 @@ def set_pool(campaign: Campaign, pool: Pool, *, actor: User | None = None) -> in
     replaced.
     """
     if pool.collection_id != campaign.collection_id:
-        raise CampaignError(_("The pool belongs to another collection."))
+        raise CampaignError(
+            _("The pool belongs to another collection. Choose a pool of this collection.")
+        )
     if campaign.is_preferences != (pool.kind == PoolKind.BATTLES):
         raise CampaignError(
-            _("A campaign of preferences needs a pool of battles.")
+            _("A preference campaign needs a pool of battles. Choose another pool.")
             if campaign.is_preferences
-            else _("A pool of battles needs a campaign of preferences.")
+            else _("A pool of battles needs a preference campaign. Choose another pool.")
         )
     other = (
         Campaign.objects.filter(pool=pool).exclude(pk=campaign.pk).first()

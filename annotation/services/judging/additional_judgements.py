@@ -57,7 +57,9 @@ def no_addition_reason(pair: Pair, n: int) -> str:
     """Return why the pair cannot get an additional judgement, or an empty string if it can. n: the
     campaign's judgements per pair."""
     if pair.kind != Pair.Kind.NORMAL:
-        return _("control pairs (gold, qualification, calibration) get no additional judgements")
+        return _(
+            "control pairs (gold, qualification, calibration) can't receive additional judgements"
+        )
     if pair.removed:
         return _("the topic is removed")
     if pair.is_excluded_by_depth:

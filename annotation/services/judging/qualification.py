@@ -101,7 +101,7 @@ def restart_qualification(annotator: Membership, *, actor: User | None) -> None:
     """
     if not get_failed_annotators().filter(pk=annotator.pk).exists():
         raise CampaignError(
-            _("%(pseudonym)s is not waiting after a failed qualification test.")
+            _("%(pseudonym)s is not waiting for a decision about a failed qualification test.")
             % {"pseudonym": annotator.pseudonym}
         )
     annotator.qualification_after = (

@@ -69,7 +69,9 @@ class JudgeOptions:
 
 def _refuse_preferences(campaign: Campaign) -> None:
     if campaign.is_preferences:
-        raise CampaignError(_("LLM judges need a campaign of grades."))
+        raise CampaignError(
+            _("LLM judges are not available in preference campaigns because they assign grades.")
+        )
 
 
 def create_judge(campaign: Campaign, wanted: JudgeOptions, *, actor: User | None) -> LlmJudge:

@@ -30,7 +30,12 @@ def find_panel_problems(values: Mapping[str, Any]) -> list[tuple[str, str]]:
         if name and not PARAMETER_PATTERN.fullmatch(name)
     ]
     if names[0] and names[0] == names[1]:
-        problems.append(("submission_parameter", _("The two parameters must differ.")))
+        problems.append(
+            (
+                "submission_parameter",
+                _("The parameters for the participant ID and the submission ID must differ."),
+            )
+        )
     if values.get("return_address") and "CODE" not in values["return_address"]:
         example = PANEL_DEFAULTS["return_address"]
         says = _("The address must contain CODE, such as %(example)s.") % {"example": example}

@@ -446,7 +446,7 @@ class TestOnePerson:
             for grade in grades:
                 judge(member, grade)
         text = text_of(client.get(address))
-        rows = text[text.index("Share of the others Median seconds") :]
+        rows = text[text.index("Share among other annotators Median seconds") :]
         shares = re.findall(
             r"(Not relevant|Related|Partly answers|Fully answers) (\d+)% (\d+)%", rows
         )
@@ -578,7 +578,7 @@ class TestGold:
             {"action": "remove-chosen", "known": [first.pk, second.pk, third.pk]},
             follow=True,
         ).content.decode()
-        assert "3 pairs are ordinary again." in told
+        assert "3 pairs are no longer control pairs." in told
         assert not campaign.pairs.exclude(kind="normal").exists()
         for pair in (first, second):
             set_pair_kind(pair, "gold", gold_grade=1)

@@ -252,7 +252,7 @@ def test_less_depth_is_pulled_shown_and_taken_back_also_when_all_else_is_judged(
     shown = text_of(client.post(address, form))
     assert "Stop at rank 4?" in shown
     assert (
-        "30 fewer judgements. 10 unjudged pairs below it are set aside and can be restored. Judgements are kept."
+        "30 fewer judgements. 10 unjudged pairs below this depth are set aside and can be restored. Judgements are kept."
         in shown
     )
     campaign.refresh_from_db()

@@ -120,8 +120,18 @@ def test_no_answer_is_an_error_with_its_reason(campaign, settings):
     [
         ("opensearch", "http://169.254.169.254/", "Address not configured."),
         ("opensearch", "", "Address not configured."),
-        ("judgements", "{url}/in", "This file is not for search engines."),
-        ("nothing", "{url}/in", "This file is not for search engines."),
+        (
+            "judgements",
+            "{url}/in",
+            "This file can't be sent to a search engine. Choose a file listed under “For "
+            "search engines”.",
+        ),
+        (
+            "nothing",
+            "{url}/in",
+            "This file can't be sent to a search engine. Choose a file listed under “For "
+            "search engines”.",
+        ),
     ],
 )
 def test_only_files_for_engines_go_to_configured_addresses(campaign, engine, name, address, says):

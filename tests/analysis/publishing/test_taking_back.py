@@ -157,7 +157,7 @@ def test_two_recipes_differ_by_what_is_taken_back(campaign, client):
 def test_the_form_offers_the_excluded_alone_and_refuses_both_at_once(campaign):
     form = RecipeForm({"name": "a", "include_excluded": ["A003"]}, campaign=campaign)
     assert form.fields["include_excluded"].choices == [
-        (ALL_JUDGES, "All of them"),
+        (ALL_JUDGES, "All excluded annotators"),
         ("A003", "A003"),
     ]
     assert form.is_valid(), form.errors

@@ -295,5 +295,5 @@ def test_of_a_sampled_pool_means_are_estimates_and_no_naive_measure_is_taken(
     assert "No verdict: 3 topics; a verdict needs at least 6." in job.report["words"]
     assert " the highest estimated mean HT-nDCG@10 " in job.report["words"]
     page = page_of(sampled_campaign, client)
-    assert "Undrawn pairs are estimated rather than counted as not relevant." in page
+    assert "Pairs outside the sample are estimated rather than counted as not relevant." in page
     assert job.report["interim_checks"] == []

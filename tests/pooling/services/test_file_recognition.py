@@ -127,11 +127,11 @@ def test_half_of_the_lines_are_enough_to_tell_the_mistakes_of_the_others(
         ),
         (
             b"1 Q0 a 3 1 me\n1 Q0 b 0 1 me\n1 Q0 c 0 0.5 me\n",
-            "looks like LLM labels. Import them on a campaign's LLM judges page.",
+            "looks like LLM labels. Import LLM labels on a campaign's LLM judges page.",
         ),
         (
             b'{"qid": "1", "query": "how long", "nuggets": [{"text": "ten days"}]}\n',
-            "looks like a file of nuggets. Assay can't read this format yet.",
+            "looks like a file of nuggets. Assay can't import this type of file yet.",
         ),
     ],
 )

@@ -40,7 +40,7 @@ def test_labels_of_an_llm_judge_are_not_taken_for_a_run_without_a_question(colle
         user=manager,
     )
     assert job.report["hold"] == [
-        "This looks like LLM labels, not a run. Import them on a campaign's LLM judges page."
+        "This looks like LLM labels, not a run. Import LLM labels on a campaign's LLM judges page."
     ]
     assert (job.report["stored"], job.report["looks_like"]) == (False, "")
 

@@ -180,7 +180,7 @@ def test_pairs_that_have_rules_of_their_own_are_left_out_with_the_reason(
     done = ask(campaign, gold, first(campaign))
     assert done.ids == [first(campaign).pk]
     assert done.reasons == [
-        "1 pair left out: control pairs (gold, qualification, calibration) get no additional judgements."
+        "1 pair left out: control pairs (gold, qualification, calibration) can't receive additional judgements."
     ]
 
 

@@ -180,7 +180,7 @@ def test_a_pair_without_one_of_its_texts_is_not_assigned() -> None:
 )
 def test_settings_that_need_grades_are_refused(setting: dict[str, object]) -> None:
     campaign = make_battle_campaign()
-    with pytest.raises(CampaignError, match="A campaign of preferences can't have"):
+    with pytest.raises(CampaignError, match="A preference campaign can't have"):
         lifecycle.update_campaign(campaign, actor=None, **setting)
 
 
@@ -194,14 +194,14 @@ def test_the_task_cannot_be_changed() -> None:
 def test_pools_of_battles_and_campaigns_of_preferences_belong_together() -> None:
     pool = make_battle_pool()
     grades = lifecycle.create_campaign(name="Grades", collection=pool.collection, actor=None)
-    with pytest.raises(CampaignError, match="A pool of battles needs a campaign of preferences"):
+    with pytest.raises(CampaignError, match="A pool of battles needs a preference campaign"):
         lifecycle.set_pool(grades, pool)
     plain = make_campaign()
     preferences = lifecycle.create_campaign(
         name="Preferences", collection=plain.collection, actor=None, task="preferences"
     )
     assert plain.pool is not None
-    with pytest.raises(CampaignError, match="A campaign of preferences needs a pool of battles"):
+    with pytest.raises(CampaignError, match="A preference campaign needs a pool of battles"):
         lifecycle.set_pool(preferences, plain.pool)
 
 
