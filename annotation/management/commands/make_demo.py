@@ -29,6 +29,6 @@ class Command(BaseCommand):
             )
         with transaction.atomic():
             create_demo(self.stdout.write, with_example=not options["no_example"])
-        self.stdout.write("Sign-ins (role, username, password):")
+        self.stdout.write("Sign-in details (role, username, password):")
         for role, name, password in read_sign_ins():
             self.stdout.write(f"  {role:<10} {name:<12} {password}")
