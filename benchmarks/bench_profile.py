@@ -19,7 +19,7 @@ REQUESTS = ["judgement and next leases", "judge page"]
 
 
 def measure_parts(installation: FilledInstallation, rounds: int) -> dict[str, dict[str, float]]:
-    """Return the milliseconds of each request of REQUESTS by part."""
+    """Measure each request of REQUESTS. Returns milliseconds by request and part."""
     cpu = json.loads(installation.run("--measure", str(rounds)))
     shares = json.loads(installation.run("--profile", str(rounds)))
     return {

@@ -195,7 +195,7 @@ class PytrecEvalLoop:
         ]
 
     def pair(self, element: str, rng: np.random.Generator) -> None:
-        """Compute the taus of one pair of sub-collections at an overlap of one half."""
+        """Draw a pair of sub-collections that overlap by one half, and compute its taus."""
         things = {
             "documents": self.documents,
             "topics": list(self.qrels),

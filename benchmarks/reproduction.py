@@ -84,7 +84,7 @@ def run_command(command: str, *, data: Path, work: Path, folder: Path = ROOT) ->
 
 
 def expand_pattern(pattern: Path, folder: Path) -> list[str]:
-    """Return the files that match a pattern in this folder, named as the shell would name them."""
+    """Return the files in this folder that match a pattern, named as a shell would name them."""
     files = sorted(map(str, (folder / pattern.parent).glob(pattern.name)))
     return files if pattern.is_absolute() else [os.path.relpath(file, folder) for file in files]
 
@@ -148,7 +148,7 @@ def describe_study(name: str, tables: list[str], folder: Path) -> str:
 
 
 def read_report_table(folder: Path, report: str, key: str) -> str:
-    """Return a table from the study's own report in Markdown."""
+    """Read a table from the study's report in Markdown."""
     from assay.markdown import escape_line
 
     table = json.loads((folder / "tables" / f"{key}.json").read_text("utf-8"))

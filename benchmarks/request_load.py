@@ -166,7 +166,7 @@ class AnnotatorPage:
     """A simulated judging page of one annotator: a session, and its leases."""
 
     def __init__(self, application: Callable[..., Any], signed_in: dict[str, str]) -> None:
-        """signed_in: result of `create_session`."""
+        """Create the page of a signed-in annotator. signed_in: result of `create_session`."""
         self.application, self.csrf, self.cookies = (
             application,
             signed_in["csrf"],

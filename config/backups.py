@@ -105,7 +105,7 @@ def restore_backup(folder: Path) -> dict[str, Any]:
 
 
 def _list_named_files() -> set[str]:
-    """Return the storage names of all files that rows refer to."""
+    """Return the storage names of all files to which database rows refer."""
     names: set[str] = set()
     for model in apps.get_models():
         for field in model._meta.get_fields():

@@ -25,7 +25,7 @@ def find_browser() -> str | None:
 
 
 def install_browser() -> None:
-    """Install missing packages with apt-get if the user is root on Debian."""
+    """Install missing packages of the browser with apt-get if the user is root on Debian."""
     if os.environ.get("ASSAY_TEST_CHROMIUM") or os.geteuid() != 0 or not shutil.which("apt-get"):
         return
     print("Installing Chromium for the browser tests …", flush=True)

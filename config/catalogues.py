@@ -287,7 +287,8 @@ def format_po(catalog: Catalog) -> bytes:
 
 
 def make_language_files(code: str) -> tuple[dict[Path, bytes], list[str]]:
-    """Return (expected content of a language's files, problems with its translations)."""
+    """Compute the expected files of a language. Returns (content by path, problems with its
+    translations)."""
     folder = LOCALE / code / "LC_MESSAGES"
     made: dict[Path, bytes] = {}
     wrong: list[str] = []

@@ -1,4 +1,4 @@
-"""The database settings for Django: timeouts, and detection of dead connections."""
+"""Database settings for Django, with timeouts and the detection of dead connections."""
 
 from __future__ import annotations
 

@@ -38,7 +38,8 @@ class RequestCounts:
             self.numbers[at] += n
 
     def record_response(self, kind: str, status: int, waited_s: float) -> None:
-        """Count a response. waited_s: seconds in the queue before a thread took the request."""
+        """Count a response. waited_s: seconds that the request waited in the queue before a thread
+        took it."""
         self._add(kind, min(max(status // 100 - 2, 0), len(CLASSES) - 1), 1)
         self._add(kind, _MICROSECONDS, round(waited_s * 1_000_000))
 

@@ -1,4 +1,4 @@
-"""All addresses. Each app defines its own."""
+"""The root of all addresses. Each app defines its own."""
 
 from django.contrib import admin
 from django.urls import include, path

@@ -1,4 +1,4 @@
-"""The web application for gunicorn."""
+"""The WSGI application that gunicorn serves."""
 
 import os
 import sys

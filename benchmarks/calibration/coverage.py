@@ -37,7 +37,7 @@ def measure_coverage(
 
 
 def percentile_intervals(samples: Floats) -> list[Bounds]:
-    """Return the percentile bootstrap interval of each trial, the 2.5 and 97.5 percentiles of the
+    """Compute the percentile bootstrap interval of each trial: the 2.5 and 97.5 percentiles of the
     defined samples (n_samples, k)."""
     if not np.isnan(samples).any():
         low, high = np.quantile(samples, [0.025, 0.975], axis=0)

@@ -150,7 +150,7 @@ def measure_rank_coverage(
     rng: np.random.Generator,
     n_samples: int = 300,
 ) -> RankCoverage:
-    """Measure the coverage for the systems of `draw_ranked_scores`."""
+    """Measure the coverage of intervals of ranks, for the systems of `draw_ranked_scores`."""
     true = np.arange(1, systems + 1)
     counts = bootstrap.draw_topic_counts(topics, n_samples, rng)
     hits = []

@@ -1,4 +1,4 @@
-"""Arabic with Latin digits (CLDR: ar, numbering system latn)."""
+"""Number formats for Arabic with Latin digits (CLDR: ar, numbering system latn)."""
 
 DECIMAL_SEPARATOR = "."
 THOUSAND_SEPARATOR = ","

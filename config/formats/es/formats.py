@@ -1,3 +1,3 @@
-"""Spanish."""
+"""Number formats for Spanish."""
 
 THOUSAND_SEPARATOR = "."

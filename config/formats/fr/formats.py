@@ -1,3 +1,3 @@
-"""French."""
+"""Number formats for French."""
 
 THOUSAND_SEPARATOR = "\u202f"
