@@ -1,4 +1,4 @@
-"""Stored results of analyses: parameters, inputs, version and result."""
+"""Models of stored analyses (parameters, inputs, version and result), recipes and releases."""
 
 from __future__ import annotations
 

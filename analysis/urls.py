@@ -1,4 +1,4 @@
-"""Addresses of the app."""
+"""Addresses of the app for analyses."""
 
 from analysis.dashboard import urls as dashboard
 from analysis.publishing import urls as publishing

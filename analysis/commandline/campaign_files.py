@@ -1,5 +1,5 @@
 """Shared parts of the commands that write files of a campaign: options, selection of judgements,
-output."""
+and output."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Data of stored campaigns as input of commands that otherwise read files. Imported only if
---campaign is given."""
+"""Reading of stored campaigns for commands that otherwise read files. Imported only if --campaign
+is given."""
 
 from __future__ import annotations
 

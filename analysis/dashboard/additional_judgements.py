@@ -17,8 +17,8 @@ from annotation.services.judging import additional_judgements
 class AdditionalJudgementsPreview:
     """The effect of requesting or withdrawing additional judgements.
 
-    now, after: the outlook before and after. seconds: expected work, from the campaign's expected
-    seconds per judgement.
+    now, after: the campaign's outlook before and after. seconds: expected work in total, from the
+    campaign's expected seconds per judgement.
     """
 
     chosen: additional_judgements.SelectionResult

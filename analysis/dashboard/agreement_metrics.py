@@ -320,8 +320,8 @@ def _format_length_group(group: int) -> str:
 
 
 def _guideline_groups(live: CampaignSnapshot) -> Any:
-    """Return the guideline version of each pair's judgements, or -1 if they were made under several
-    versions."""
+    """Return the version of the guidelines under which each pair was judged, -1 if there were
+    several."""
     counts, size = live.rows.counts, len(live.pairs)
     lowest, highest = np.full(size, np.iinfo(np.int32).max), np.full(size, -1)
     np.minimum.at(lowest, live.pair[counts], live.rows.guideline[counts])

@@ -178,8 +178,8 @@ class GoldResults:
     chance: float
 
     def share_without(self, own: QualificationScore | None) -> float:
-        """Return the share correct of all other annotators, NaN if they have judged no gold
-        questions."""
+        """Return the share correct on gold questions of all annotators but this one, NaN if they
+        have judged none."""
         right, judged = (
             (self.right - own.right, self.judged - own.judged) if own else (self.right, self.judged)
         )
@@ -249,8 +249,8 @@ def _agreement_with_others(campaign: Campaign, live: CampaignSnapshot) -> list[A
 
 
 def _agreement_of_excluded(campaign: Campaign, live: CampaignSnapshot) -> list[AnnotatorKappa]:
-    """Compare the judgements that excluded annotators made until their exclusion with the labels of
-    the annotators who count."""
+    """Compute the agreement of excluded annotators: their judgements until the exclusion, compared
+    with the labels of the annotators who count."""
     rows, g = live.rows, campaign.grades.size
     own = np.flatnonzero(counted_before_exclusion(rows) & ~rows.counts)
     if not len(own):

@@ -1,4 +1,5 @@
-"""Disagreements between annotators: per annotator, and the disputed pairs."""
+"""Disagreements between annotators: judgements of one annotator that differ from the others, and
+disputed pairs."""
 
 from __future__ import annotations
 

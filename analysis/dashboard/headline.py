@@ -1,4 +1,4 @@
-"""Times, forecasts and the state of a campaign as text for managers' pages."""
+"""Texts for managers' pages: times, forecasts and the state of a campaign."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _format_month(seconds: float) -> str:
 
 
 def is_late(campaign: Campaign, ahead: Forecast) -> bool:
-    """Return whether the expected completion date lies after the deadline."""
+    """Return whether the campaign is expected to be completed after its deadline."""
     return (
         campaign.deadline is not None
         and ahead.expected is not None
@@ -96,7 +96,7 @@ def is_surely_late(campaign: Campaign, ahead: Forecast) -> bool:
 
 
 def has_ended(campaign: Campaign) -> bool:
-    """Return whether judging has ended, so that there is nothing to forecast."""
+    """Return whether judging of the campaign has ended, so that there is nothing to forecast."""
     return campaign.is_over or campaign.state == Campaign.State.CLOSED
 
 

@@ -1,5 +1,5 @@
-"""Judging times: distributions by grade, half day, weekday and hour, and the shares of idle and
-hidden time."""
+"""Statistics of judging times: distributions by grade, half day, weekday and hour, and the shares
+of idle and hidden time."""
 
 from __future__ import annotations
 

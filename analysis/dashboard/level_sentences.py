@@ -63,7 +63,7 @@ def describe_levels_by_deadline(word: str, number: int) -> str:
 
 
 def describe_last_level(word: str, number: int) -> str:
-    """Say at which level judging stops."""
+    """Return a sentence that says at which level judging stops."""
     says = {
         "rank": _("Judging stops at rank %(n)s."),
         "batch": _("Judging stops at batch %(n)s."),
@@ -74,7 +74,7 @@ def describe_last_level(word: str, number: int) -> str:
 
 
 def describe_changed_last_level(word: str, number: int) -> str:
-    """Confirm that judging stops at this level from now on."""
+    """Return a sentence that confirms that judging stops at this level from now on."""
     says = {
         "rank": _("Judging now stops at rank %(n)s."),
         "batch": _("Judging now stops at batch %(n)s."),

@@ -27,9 +27,9 @@ from pooling.platform.listing import ListPage, RowFilter
 
 
 def review_key(person: AnnotatorSummary) -> tuple[Any, ...]:
-    """Return a sort key that puts first the annotators whose judgements may harm the labels most:
-    by strongest flag, then those waiting for a manager, then by lowest kappa. Excluded
-    annotators come last."""
+    """Return a sort key that puts annotators first whose judgements may harm the labels most: by
+    strongest flag, then those waiting for a manager, then by lowest kappa. Excluded annotators come
+    last."""
     flags = sort_flags(person.flags)
     is_out = person.membership.status == Membership.Status.EXCLUDED
     return (

@@ -191,7 +191,8 @@ class OutlookInputs:
         return Outlook(n, expected, due, level, interval, level_word=self.campaign.level_word)
 
     def current(self) -> Outlook:
-        """Return the current outlook, without a date if the interval is too wide for planning."""
+        """Return the outlook without a change, and without a date if the interval is too wide for
+        planning."""
         now = self.outlook(self.missing())
         is_vague = bool(now.interval) and self.forecaster.forecast(now.missing).is_vague
         return replace(now, is_vague=is_vague)
@@ -285,8 +286,8 @@ def get_recommended_option(
 
 
 def get_planning_option(campaign: Campaign, key: str, value: int) -> tuple[Outlook, PlanningOption]:
-    """Return the current outlook and the named option. Raises CampaignError if the option is not
-    available or no longer available."""
+    """Return the current outlook and the planning option with this key and value. Raises
+    CampaignError if the option is not available or no longer available."""
     now, offered, why_none = list_planning_options(campaign)
     option = next((one for one in offered if (one.key, one.value) == (key, value)), None)
     if option is None:

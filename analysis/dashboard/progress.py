@@ -29,8 +29,8 @@ BATCH = 500
 
 @dataclass(frozen=True)
 class DepthProgress:
-    """Counts of the pairs at one rank, batch or stage: all, complete (judged as often as needed)
-    and started."""
+    """Progress at one rank, batch or stage: numbers of all pairs, of complete ones (judged as often
+    as needed) and of started ones."""
 
     rank: int
     pairs: int
@@ -324,7 +324,7 @@ def _forecast_with_capacity(
 
 
 def _count_short_pairs(live: CampaignSnapshot, its: SlotCounts, room: float | None) -> int | None:
-    """Count pairs that are expected to have fewer than two judgements at the deadline."""
+    """Count the pairs for which fewer than two judgements are expected by the deadline."""
     if room is None:
         return None
     order = live.pairs.serving_order

@@ -51,7 +51,8 @@ class RankingEffects:
 
 
 class _Dispute(NamedTuple):
-    """A disputed pair: its row ID, its topic and document, and its grades other than its label."""
+    """A disputed pair: its row ID, its topic and document, and the grades that its label could
+    become."""
 
     pair: int
     key: tuple[str, str]
@@ -109,7 +110,7 @@ def _find_newest_job(campaign: Campaign) -> Job | None:
 
 
 def why_unranked(campaign: Campaign) -> str:
-    """Return why the systems cannot be ranked now, or an empty string."""
+    """Return why the systems of the campaign cannot be ranked now, or an empty string."""
     return no_rankings_reason(campaign, campaign.collection.runs.count()) or describe_order(
         campaign
     )

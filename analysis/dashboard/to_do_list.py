@@ -42,8 +42,8 @@ TOO_FAST_REASON = gettext_lazy(
 
 
 class ToDoKind(StrEnum):
-    """Kinds of items in list order: problems that damage labels, then problems that block
-    annotators, then the rest."""
+    """Kinds of items in the order of the to-do list: problems that damage labels, then problems
+    that block annotators, then the rest."""
 
     RANDOM_LIKE_FLAGS = "like random"
     TOO_FAST = "too fast"
@@ -138,7 +138,7 @@ def filter_watched(campaigns: Sequence[Campaign]) -> list[Campaign]:
 def build_to_do_list(
     campaigns: Sequence[Campaign], known: Mapping[int, HomeStatistics]
 ) -> list[ToDoItem]:
-    """Build the list in four queries, however many campaigns there are.
+    """Build the to-do list of several campaigns in four queries.
 
     campaigns: from `filter_watched`. known: computed statistics by campaign, if available.
     """

@@ -1,5 +1,5 @@
-"""Send the to-do list by email, at most once per day, to users who subscribed. An empty list is not
-sent."""
+"""Emails with the to-do list, sent at most once per day to users who subscribed. Empty lists are
+not sent."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ TO_DO_MAIL_JOB = "to-do emails"
 
 
 def request_due_mails() -> list[Job]:
-    """Create a job that sends the emails that are due, unless such a job is queued or running.
-    Returns the new jobs."""
+    """Create a job that sends the to-do emails that are due, unless such a job is queued or
+    running. Returns the new jobs."""
     if (
         not messages.get_due_to_do_mails(timezone.now()).exists()
         or Job.objects.filter(kind=TO_DO_MAIL_JOB, state__in=Job.ACTIVE).exists()

@@ -70,8 +70,8 @@ def get_due_campaigns(now: datetime) -> QuerySet[Campaign]:
 
 
 def request_due_checks() -> list[Job]:
-    """Create a job that checks the campaigns that are due, unless such a job is queued or running.
-    Returns the new jobs."""
+    """Create a job that checks the campaigns whose webhook events are due for a check, unless such
+    a job is queued or running. Returns the new jobs."""
     if (
         not get_due_campaigns(timezone.now()).exists()
         or Job.objects.filter(kind=CHECKS_JOB, state__in=Job.ACTIVE).exists()

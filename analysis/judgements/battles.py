@@ -104,7 +104,8 @@ def count_answers(judged: Sequence[JudgedBattle]) -> tuple[np.ndarray, np.ndarra
 
 
 class SideBias(NamedTuple):
-    """How often an annotator preferred the left document. decided: judgements with a winner."""
+    """How often an annotator preferred the document shown on the left. decided: number of
+    judgements that prefer one document."""
 
     annotator: str
     judged: int

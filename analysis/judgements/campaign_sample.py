@@ -65,8 +65,8 @@ class CampaignSample:
         return sum(pair.grade is not None for pair in self.pairs)
 
     def prel(self, grades: str, name: str = "sample") -> SampledQrels:
-        """Return the labels in the format of sampled qrels. grades: graded or binary. Pairs of
-        incomplete stages are unjudged, even if they have judgements."""
+        """Return the sample's labels in the format of sampled qrels. grades: graded or binary.
+        Pairs of incomplete stages are unjudged, even if they have judgements."""
         rows = []
         for pair in self.pairs:
             value = pair.grade if grades == "graded" else pair.binary

@@ -89,8 +89,7 @@ class LabelChoices:
         return values
 
     def includes_excluded(self, annotator: str) -> bool:
-        """Return whether this annotator's judgements count even if the campaign excludes the
-        annotator."""
+        """Return whether judgements of this annotator count even if the campaign excludes them."""
         return annotator in self.include_excluded or ALL_JUDGES in self.include_excluded
 
     def with_included(self, rows: JudgementRows, *, min_active_seconds: float) -> JudgementRows:

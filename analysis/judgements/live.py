@@ -269,8 +269,8 @@ def _fresh_seconds(known: CampaignSnapshot) -> float:
 
 
 def _find_kept(campaign: Campaign) -> _Kept:
-    """Return the campaign's cache entry. If the cache exceeds MAX_ROWS, drop the least recently
-    used entries."""
+    """Return the campaign's cache entry. If the cache exceeds MAX_ROWS, the least recently used
+    entries are dropped."""
     key = (str(Judgement.objects.db), campaign.pk)
     with _snapshots_lock:
         kept = _snapshots[key] = _snapshots.pop(key, _Kept())  # now the last in order of use
@@ -331,7 +331,7 @@ def _read_changed_rows(
 
 
 def _read_new_rows(campaign: Campaign, known: CampaignSnapshot, moment: float) -> CampaignSnapshot:
-    """Read the judgements added since the snapshot."""
+    """Read the judgements added since the snapshot, and return the new snapshot."""
     top, members, rows = _newest_judgement_id(), dict(known.members), known.rows
     if top > known.settled:
         topped_up = _append_new_rows(campaign, rows, known.pairs, members, after=known.settled)
@@ -427,8 +427,8 @@ def _append_new_rows(
 
 
 def _merge_rows(known: JudgementRows, later: JudgementRows) -> JudgementRows:
-    """Merge rows by ascending ID. A later row replaces an earlier one of the same annotator and
-    pair."""
+    """Merge two sets of judgements by ascending ID. A later one replaces an earlier one of the same
+    annotator and pair."""
     kept = np.ones(len(known), dtype=bool)
     candidates = np.flatnonzero(np.isin(known.pair, later.pair))
     revised = {

@@ -1,4 +1,4 @@
-"""A campaign's judgements as columns."""
+"""A campaign's judgements as columns: one array per attribute."""
 
 from __future__ import annotations
 
@@ -192,8 +192,8 @@ def read_counted_table(campaign: Campaign) -> LabelTable:
 
 
 def read_pool_ranks(campaign: Campaign) -> list[tuple[str, str, int]]:
-    """Return (topic ID, document ID, best rank) of every pair to be judged. For a staged pool, this
-    includes pairs that were not sampled."""
+    """Read the best rank of every pair to be judged, as (topic ID, document ID, best rank). For a
+    staged pool, pairs that were not sampled are included."""
     if campaign.pool is not None and campaign.pool.is_staged:
         known = get_special_pairs(campaign, Pair.Kind.QUALIFICATION).values("entry")
         entries = (

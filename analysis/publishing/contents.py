@@ -131,7 +131,7 @@ def exclusion_reason(
     choices: LabelChoices,
     campaign: Campaign,
 ) -> str:
-    """Return why a revision does not enter labels, or an empty string if it does."""
+    """Return why a revision of a judgement does not enter labels, or an empty string if it does."""
     reasons = {
         Judgement.Status.TOO_FAST: f"faster than the campaign's {campaign.min_active_seconds:g} s",
         Judgement.Status.EXTRA: "extra: the pair already had the judgements it needs",

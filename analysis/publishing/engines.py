@@ -1,5 +1,5 @@
-"""Send labels of a campaign to a search engine: the bytes of an export, to an address that the
-operator has configured (ASSAY_ENGINE_ENDPOINTS)."""
+"""Sending of labels to a search engine: the bytes of an export, to an address that the operator has
+configured (ASSAY_ENGINE_ENDPOINTS)."""
 
 from __future__ import annotations
 

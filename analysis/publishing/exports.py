@@ -145,7 +145,7 @@ def find_export(name: str) -> Export | None:
 
 
 def available_exports(campaign: Campaign) -> dict[str, Export]:
-    """Return the exports that are available for the campaign."""
+    """Return the types of files that can be exported from the campaign."""
     return {
         name: export
         for name, export in EXPORTS.items()

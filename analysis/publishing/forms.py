@@ -1,4 +1,4 @@
-"""Forms of exports, recipes and imported releases."""
+"""Forms for exports, recipes and imported releases."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class ChoicesForm(forms.Form):
 
 
 class ExportOptionsForm(ChoicesForm):
-    """Options of single-file exports."""
+    """A form of the options of exported files."""
 
     comments = forms.BooleanField(
         label=_("Add comment lines to qrels"),

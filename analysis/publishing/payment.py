@@ -1,5 +1,5 @@
-"""Hours and payment of each annotator, as a file with names for managers. Releases do not contain
-it."""
+"""The payment file of a campaign: hours and payment of each annotator, with names, for managers.
+Releases do not contain it."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ def make_release_plan(recipe: Recipe) -> ReleasePlan:
 
 
 def save_recipe(campaign: Campaign, plan: ReleasePlan, *, user: Any) -> Recipe:
-    """Create a recipe. Raises CampaignError if the name is taken or the campaign does not have the
-    grade or an annotator."""
+    """Create a recipe. Raises CampaignError if the name is taken, or if the campaign does not have
+    the chosen grade or an annotator."""
     if wrong := exports.check_choices(campaign, plan.choices):
         raise CampaignError(" ".join(wrong))
     if not plan.choices.is_primary:
@@ -90,7 +90,8 @@ def delete_recipe(recipe: Recipe, *, user: Any) -> None:
 
 
 def request_release(recipe: Recipe, *, user: Any, anyway: bool = False) -> Job:
-    """Create the job that builds a release. Each recipe can have one such job at a time.
+    """Create the job that builds a release from a recipe. Each recipe can have one such job at a
+    time.
 
     Raises IncompleteRelease if a label, a licence or an author is missing, unless `anyway`.
     """

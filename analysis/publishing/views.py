@@ -323,7 +323,7 @@ def payment_file(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_POST
 def new_recipe(request: HttpRequest, slug: str) -> HttpResponse:
-    """Save a recipe, and with the action `build` also build a release with it."""
+    """Save a new recipe. With the action `build`, also build a release with it."""
     campaign = get_managed_campaign(request, slug)
     form = RecipeForm(request.POST, campaign=campaign, prefix="recipe")
     if form.is_valid():
@@ -345,7 +345,8 @@ def new_recipe(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def recipe(request: HttpRequest, slug: str, pk: int) -> HttpResponse:
-    """Show what a release with the recipe would lack, build it, or delete the recipe."""
+    """Show what a release with the recipe would lack. A POST builds the release or deletes the
+    recipe."""
     campaign = get_managed_campaign(request, slug)
     recipe = get_object_or_404(campaign.recipes.select_related("campaign__collection"), pk=pk)
     if request.method != "POST":
@@ -418,7 +419,7 @@ def _redirect_to_difference(request: HttpRequest, slug: str) -> HttpResponse:
 @require_safe
 def difference(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the labels that differ between two recipes on the current judgements, and the
-    correlation of the rankings of systems."""
+    correlation of the system rankings."""
     campaign = get_managed_campaign(request, slug)
     two = _selected_recipes(request, campaign)
     if two is None:

@@ -1,5 +1,5 @@
-"""Reproducible zip files: equal parts produce equal bytes. Times and permissions are fixed, and
-parts are sorted by name."""
+"""Writing of reproducible zip files: equal parts produce equal bytes. Times and permissions are
+fixed, and parts are sorted by name."""
 
 from __future__ import annotations
 

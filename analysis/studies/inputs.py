@@ -121,7 +121,7 @@ def split_suffix(name: str) -> tuple[str, str]:
 
 
 def check_inputs(study: Study, given: StudyInputs, *, by_campaign: bool) -> None:
-    """Raise Refused for keys that the study does not have or that the source supplies, and
+    """Raise Refused for keys of a study that it does not have or that the source supplies, and
     FormatError for invalid values."""
     known = set(value_keys(study, by_campaign=by_campaign))
     if unknown := sorted(set(given.values) - known):

@@ -449,7 +449,7 @@ def _add_release_runs(made: _InputFolder, release: ReleaseFile) -> None:
 
 
 def _find_judged_depth(about: Mapping[str, Any]) -> int | None:
-    """Return the rank down to which the pool of a release is judged. None for pools without ranks or
+    """Return the rank down to which a release's pool is judged. None for pools without ranks or
     with stages."""
     pool, least = about["pool"], about["campaign"].get("least_priority")
     kind, depth = pool.get("kind") or PoolKind.DEPTH, pool.get("depth")

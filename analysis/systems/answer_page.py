@@ -229,7 +229,7 @@ def describe_missing_intervals(answer: dict[str, Any]) -> list[str]:
 
 
 def answer_notes(answer: dict[str, Any]) -> list[str]:
-    """Return notes on the effect of frequent checks and on unpooled runs."""
+    """Return notes on an answer: the effect of frequent checks, and unpooled runs."""
     notes = [
         _(
             "Tests and 95% confidence intervals hold for one check. If you check repeatedly "

@@ -156,7 +156,7 @@ def _rank_of_mean(mean: float | None, means: Sequence[float | None]) -> int | No
 
 
 def describe_leader_history(answer: Mapping[str, Any]) -> str:
-    """Describe in one sentence since when the leading run has led. Empty with fewer than two
+    """Say in one sentence since when the leading run has led. Empty with fewer than two interim
     checks, or if no run is leading."""
     checks = answer["interim_checks"]
     if len(checks) < 2 or no_verdict_reason(answer["topics"]):

@@ -216,7 +216,7 @@ def is_running(campaign: Campaign, measure: Measure) -> bool:
 
 
 def failure_message(campaign: Campaign, measure: Measure) -> str:
-    """Return why the newest job of this measure failed, or an empty string."""
+    """Return the error of the newest job for this measure if it failed, or an empty string."""
     newest = (
         _answer_jobs(campaign)
         .filter(parameters__measure=str(measure))

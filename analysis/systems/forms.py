@@ -430,7 +430,7 @@ FIELD_BUILDERS: dict[str, Callable[[DeclaredOption, dict[str, Any]], forms.Field
 
 
 class DefaultedField(forms.ChoiceField):
-    """A choice field that returns its default if nothing was sent."""
+    """A choice field whose value is its default if the request lacks it."""
 
     def clean(self, value: Any) -> Any:
         return super().clean(value or self.initial)
@@ -454,7 +454,7 @@ class FilesInput(forms.FileInput):
 
 
 class FilesField(forms.FileField):
-    """A file field that returns a list, for one or several files."""
+    """A file field for one or several files, whose value is a list."""
 
     def __init__(self, *, multiple: bool, **kwargs: Any) -> None:
         super().__init__(widget=FilesInput(attrs={"multiple": multiple}), **kwargs)
@@ -464,8 +464,8 @@ class FilesField(forms.FileField):
 
 
 class MeasuresField(forms.CharField):
-    """A field for space-separated names of measures in any common spelling. It returns canonical
-    names."""
+    """A field for space-separated names of measures in any common spelling. Its value has the
+    canonical names."""
 
     def __init__(self, *, single: bool, divisible: bool = False, **kwargs: Any) -> None:
         self.single, self.check = single, refuse_indivisible if divisible else refuse_estimates

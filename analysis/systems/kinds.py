@@ -50,8 +50,8 @@ def web_field(
     choices: tuple[tuple[str, str], ...] = (),
     **more: Any,
 ) -> DeclaredOption:
-    """Declare a form field that is not an option of the analysis. `inputs` converts it to
-    arguments."""
+    """Declare a form field that is not an option of the analysis. The kind's `inputs` converts it
+    to arguments."""
     return DeclaredOption(
         name, str, default, Option(label, hint=hint, choices=choices, kind=kind, more=more)
     )
@@ -262,7 +262,8 @@ def conditions_and_runs(files: AnalysisFiles, options: Mapping[str, Any]) -> dic
 
 
 def cross_conditions(measures: Sequence[str], files: AnalysisFiles) -> list[str]:
-    """Return one condition per measure and qrels, on all topics and on each topic subset."""
+    """Return the conditions of a comparison as lines: one per measure and qrels, on all topics and
+    on each topic subset."""
     subsets = {"": "", **files.lists("topics")}
     return [
         f"{measure} {name}{f' {subset}' if subset else ''}={measure},{path}{f',{topics}' if topics else ''}"

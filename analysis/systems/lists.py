@@ -48,7 +48,8 @@ def read_rows(file: Any) -> str:
 
 
 def read_ids(file: Any, *, one_word: bool) -> str:
-    """Return the first word of each line. one_word: refuse lines with several words."""
+    """Read the first word of each line of an uploaded list. one_word: refuse lines with several
+    words."""
     first_words = []
     for number, text in iterate_lines(file, name=file.name, max_bytes=MAX_BYTES):
         words = text.split()

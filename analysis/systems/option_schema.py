@@ -1,4 +1,4 @@
-"""JSON schema of the options of reports and studies, for the API's document."""
+"""JSON schema of the options of reports and studies, for the OpenAPI document."""
 
 from __future__ import annotations
 

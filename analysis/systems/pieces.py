@@ -93,7 +93,7 @@ def _run_until_done(work: ClaimedJob, report: Report, plan: PieceworkPlan) -> No
 
 
 def run_chunk(chunk_id: int) -> None:
-    """Compute a piece if it is free, otherwise do nothing."""
+    """Compute and store a piece of a report if no worker has claimed it."""
     chunk = (
         ReportChunk.objects.select_related("report__collection", "report__campaign", "report__job")
         .filter(_claimable(), pk=chunk_id)

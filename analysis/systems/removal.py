@@ -14,8 +14,8 @@ STUDY_ZIP = "study.zip"
 
 
 def count_dependent_rows(report: Report, *, n_tables: int = 0) -> list[str]:
-    """Return counts such as "3 tables" of a report or study, empty if it has no result yet.
-    n_tables: number of tables of a report's result."""
+    """Describe what is deleted with a report or study, such as "3 tables". Empty if it has no
+    result yet. n_tables: number of tables of a report's result."""
     goes = ["its running job"] if report.job is not None and report.job.state in Job.ACTIVE else []
     if STUDY_ZIP in report.files:
         with (

@@ -65,7 +65,7 @@ def request_report(
     title: str = "",
     lists: Mapping[str, str] | None = None,
 ) -> Report:
-    """Create a report and its job. The caller must send the job.
+    """Create a report and the job that computes it. The caller must send the job.
 
     parameters: runs [IDs], qrels [references], options. lists: text by path of uploaded lists,
     checked by `read_lists` and stored with the report. Raises Refused if the command's parser
@@ -133,7 +133,8 @@ def rerun_report(report: Report, *, user: Any) -> Report:
 
 
 def add_top_up_labels(report: Report) -> dict[str, Any]:
-    """Return the report's parameters with the labels of its top-up campaign, if there is one."""
+    """Return the report's parameters, with the labels of its top-up campaign added if there is
+    one."""
     asked = {
         name: value
         for name, value in report.parameters.items()
@@ -244,7 +245,8 @@ def compute_inputs_digest(inputs: Sequence[InputFile]) -> str:
 
 @contextmanager
 def open_analysis(report: Report, work: ClaimedJob | None) -> Iterator[Analysis]:
-    """Yield the report's analysis with its inputs. Small tables are written to a temporary folder."""
+    """Yield the report's analysis with its inputs, for the duration of the context. Small tables
+    are written to a temporary folder."""
     kind = KINDS[report.kind]
     inputs = [InputFile.of(one) for one in report.inputs]
     n_runs = sum(one.kind == "run" for one in inputs)

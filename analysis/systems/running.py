@@ -1,4 +1,5 @@
-"""Run an analysis command on stored runs and qrels, with the options chosen on the page."""
+"""Execution of an analysis command on stored runs and qrels, with the options chosen on the
+page."""
 
 from __future__ import annotations
 
@@ -80,7 +81,8 @@ class Analysis:
         return self._plain(text)
 
     def finished(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Return the result as the command prints it: with its seed, and null for undefined values."""
+        """Convert a result to the form in which the command prints it: with its seed, and null for
+        undefined values."""
         if self.command.takes_seed:
             result.setdefault("seed", self.options["seed"])
         answer: dict[str, Any] = json.loads(

@@ -69,7 +69,7 @@ def list_renamed_runs(report: Report) -> list[tuple[str, str]]:
 
 
 def list_related_reports(report: Report) -> list[dict[str, Any]]:
-    """Return the other results of the same kind on the same input, newest last."""
+    """Return the other reports of the same kind on the same input, newest last."""
     if not report.input_digest:
         return []
     same = Report.objects.filter(
@@ -83,10 +83,11 @@ def list_related_reports(report: Report) -> list[dict[str, Any]]:
 
 
 def list_report_files(reports: QuerySet[Report]) -> list[str]:
-    """Return the storage names of the reports' files."""
+    """Return the storage names of all files of these reports."""
     return [name for files in reports.values_list("files", flat=True) for name in files.values()]
 
 
 def list_collection_files(collection: Collection) -> list[str]:
-    """Return the names of the files of all reports of a collection, which are deleted with it."""
+    """Return the storage names of the files of a collection's reports, which are deleted with
+    it."""
     return list_report_files(Report.objects.filter(collection=collection))

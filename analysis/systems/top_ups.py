@@ -1,5 +1,5 @@
-"""Top-up campaigns: a campaign that judges the unjudged pairs named by a report, and the follow-up
-report."""
+"""Top-up campaigns, which judge the unjudged pairs listed by a report, and the follow-up
+reports."""
 
 from __future__ import annotations
 
@@ -207,8 +207,8 @@ def merge_labels(report: Report) -> MergedLabels:
 
 
 def request_follow_up_reports() -> list[Job]:
-    """Request the follow-up of each report whose top-up campaign is finished or closed, once per
-    report. Returns the jobs."""
+    """Request a follow-up, once per report, for each report whose top-up campaign is finished or
+    closed. Returns the jobs."""
     asked = []
     kinds = [name for name, kind in KINDS.items() if kind.topped_up]
     waiting = Report.objects.filter(

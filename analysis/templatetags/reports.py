@@ -34,7 +34,7 @@ register.filter("with_minus", format_minus)
 
 @register.simple_tag
 def report_table_files(report: Report, table: Table) -> SafeString:
-    """Return the download menu of a table of a report, which has all of its rows."""
+    """Return the menu for downloading a table of a report with all of its rows."""
     formats = {"CSV": "csv", "LaTeX": "tex", "JSON": "json"}
     return download_menu(
         table.title,

@@ -1,4 +1,4 @@
-"""The page of one pair, on which managers adjudicate pair after pair."""
+"""The page on which managers adjudicate one pair after another."""
 
 from __future__ import annotations
 
@@ -120,8 +120,8 @@ def _adjudicate(request: SignedInRequest, campaign: Campaign, pair: Pair) -> Htt
 
 
 def _next_url(request: SignedInRequest, campaign: Campaign, pair: Pair) -> str:
-    """Return the address of the next pair to adjudicate, or of the list if there is none or if the
-    pair is not in the queue."""
+    """Return the address of the next pair to adjudicate. Without a next pair, or if this pair is
+    not in the queue, return that of the list."""
     effects = ranking_effects.get_effects(campaign)
     queue = find_queue(request, campaign, get_snapshot(campaign), pair.pk, effects=effects)
     if queue.following is None:

@@ -189,7 +189,7 @@ def known_pairs_page(request: HttpRequest, campaign: Campaign) -> ListPage:
 
 
 def sum_gold_scores(scores: Mapping[int, Mapping[str, QualificationScore]]) -> QualificationScore:
-    """Return the total score of all annotators on gold questions."""
+    """Sum the scores of all annotators on gold questions."""
     gold = [one["gold"] for one in scores.values() if "gold" in one]
     return QualificationScore(
         sum(one.right for one in gold),
@@ -272,7 +272,7 @@ def propose_gold_pairs(campaign: Campaign) -> list[Pair]:
 
 
 def search_pairs(campaign: Campaign, query: str) -> QuerySet[Pair]:
-    """Find pairs by topic ID, words of the topic, or document ID."""
+    """Find the campaign's pairs by topic ID, words of the topic, or document ID."""
     match = (
         Q(entry__topic__topic_id=query)
         | Q(entry__topic__text__icontains=query)

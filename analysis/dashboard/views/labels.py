@@ -335,7 +335,7 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
 
 
 def _way_back(request: SignedInRequest, campaign: Campaign) -> str:
-    """Return the address of the list or pair from which the request came."""
+    """Return the address of the list or pair from which the request came, to return to."""
     asked, home = request.POST.get("back", ""), reverse("campaign", args=[campaign.slug])
     fits = asked.startswith(home) and url_has_allowed_host_and_scheme(asked, allowed_hosts=None)
     return asked if fits else reverse("campaign-judgements", args=[campaign.slug])

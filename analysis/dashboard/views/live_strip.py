@@ -66,7 +66,7 @@ NO_MOMENT = datetime.fromtimestamp(0, UTC)
 
 @dataclass(frozen=True)
 class Strip:
-    """The statistics in the live strip of a campaign.
+    """The statistics in the live strip of a campaign's overview.
 
     now: progress with `depths` empty and the forecast rounded to minutes. alpha: as from
     `agreement_metrics.latest_alpha`.

@@ -1,4 +1,4 @@
-"""Pages of annotators: the list, and one annotator."""
+"""Pages of annotators: the list, and the page of one annotator."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def needs_review(person: AnnotatorSummary) -> bool:
 
 
 def describe_review(person: AnnotatorSummary) -> str:
-    """Return one sentence on why the annotator needs review."""
+    """Explain in one sentence why the annotator needs review."""
     flags = sort_flags(person.flags)
     return _("%(pseudonym)s: %(reason)s.") % {
         "pseudonym": person.membership.pseudonym,

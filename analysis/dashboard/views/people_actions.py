@@ -106,7 +106,8 @@ TEXT_FIELDS = {"pause": "reason", "exclude": "exclusion"}
 @require_POST
 def act_on_annotator(request: SignedInRequest, slug: str, pseudonym: str) -> HttpResponse:
     """Apply an action to one annotator: send a message, edit the note, pause, resume, include
-    again, admit, or allow another attempt. For an exclusion, request its preview."""
+    again, admit, or allow another attempt. The action `preview` requests the preview of an
+    exclusion."""
     campaign = get_managed_campaign(request, slug)
     member = get_object_or_404(campaign_annotators(campaign), pseudonym=pseudonym)
     action, text = request.POST.get("action", ""), request.POST.get("text", "").strip()

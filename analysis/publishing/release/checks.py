@@ -57,14 +57,14 @@ class ReleaseFacts:
 
 
 class IncompleteRelease(CampaignError):
-    """Raised if a release would lack a label, a licence or an author, and this was not confirmed."""
+    """An unconfirmed release would lack a label, a licence or an author."""
 
     def __init__(self, findings: Iterable[ReleaseFinding]) -> None:
         super().__init__(" ".join(finding.problem for finding in findings))
 
 
 def refuse_incomplete(campaign: Campaign, plan: ReleasePlan) -> None:
-    """Raise IncompleteRelease if something required is missing."""
+    """Raise IncompleteRelease if the release would lack something required."""
     findings = find_missing(read_campaign_facts(campaign, plan))
     if required := [finding for finding in findings if finding.required]:
         raise IncompleteRelease(required)

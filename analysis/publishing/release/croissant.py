@@ -1,5 +1,5 @@
-"""croissant.json of a release: its files, with digests, and its tables, in the format Croissant 1.0
-of MLCommons (https://docs.mlcommons.org/croissant/)."""
+"""Writer of a release's croissant.json, which describes files, with digests, and tables in the
+format Croissant 1.0 of MLCommons (https://docs.mlcommons.org/croissant/)."""
 
 from __future__ import annotations
 

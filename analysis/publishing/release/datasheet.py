@@ -212,7 +212,7 @@ def _setting_changes(campaign: Campaign, setting: str) -> list[tuple[datetime, A
 
 
 def _depth_notes(campaign: Campaign) -> list[str]:
-    """Describe the effect of a judging depth, and why the judged pairs beyond it are not a random
+    """Explain the effect of a judging depth, and why the judged pairs beyond it are not a random
     sample."""
     if campaign.judged_to is None:
         return []

@@ -36,12 +36,13 @@ def read_publication(campaign: Campaign) -> Publication:
 
 
 def has_metadata(campaign: Campaign) -> bool:
-    """Return whether a release of the campaign has a README.md."""
+    """Return whether the campaign has publication metadata. Without them, its releases have no
+    README.md."""
     return bool(campaign.publication) and read_publication(campaign) != Publication()
 
 
 def has_citation(campaign: Campaign) -> bool:
-    """Return whether title and authors are known, which a citation requires."""
+    """Return whether the title and authors of the campaign are known, which a citation requires."""
     publication = read_publication(campaign)
     return bool(publication.title and publication.authors)
 
@@ -58,7 +59,7 @@ def list_licenses(campaign: Campaign) -> list[tuple[str, str]]:
 
 
 def make_license_url(name: str) -> str:
-    """Return the address of a licence's text. name: SPDX identifier."""
+    """Return the address of a licence's text. name: SPDX identifier of the licence."""
     return f"https://spdx.org/licenses/{name}.html"
 
 

@@ -79,7 +79,8 @@ MAX_NUMBER = 2_147_483_647
 
 
 class InvalidReleaseCell(ValueError):
-    """An invalid cell. Its arguments are the problem and the expected value."""
+    """A cell in a table of a release is invalid. The arguments are the problem and the expected
+    value."""
 
     def __init__(self, problem: str, expected: str) -> None:
         super().__init__(problem)
@@ -450,7 +451,8 @@ class ReleaseFile:
         return self._folder_rows(CLICKS, CLICK_FOLDER, read)
 
     def _folder_rows(self, part: str, folder: str, read: Any) -> list[Any]:
-        """Return the rows of a table that lists the files of a folder, each once."""
+        """Return the rows of a table that lists the files of a folder. Each file must be listed
+        once."""
         rows = list(self._checked_rows(part, read)) if self.has(part) else []
         files = sorted(name for name in self.file.namelist() if name.startswith(folder))
         if sorted(row.file for row in rows) != files:

@@ -95,7 +95,7 @@ def write_release(
 
 @contextmanager
 def _refuse_invalid_ids() -> Iterator[None]:
-    """Raise CampaignError if an ID is not allowed in qrels."""
+    """Raise CampaignError if a topic or document ID is not allowed in qrels."""
     try:
         yield
     except ValueError as error:
@@ -241,7 +241,8 @@ def compute_truncated_share(campaign: Campaign) -> float | None:
 
 
 def release_agreement(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
-    """Return agreement with the keys of `agreement --campaign` and its default options."""
+    """Compute agreement for a release, with the keys of `agreement --campaign` and its default
+    options."""
     if not len(made.table):
         return {"undefined": "no counted judgements"}
     report = make_agreement_report(

@@ -137,7 +137,7 @@ def run_bootstrap(bench: StudyContext) -> Result:
 
 
 def make_certainty(bench: StudyContext) -> Section:
-    """Make Tables 1 and 2 and Figure 3 of the paper."""
+    """Make Tables 1 and 2 and Figure 3 of the paper, on the certainty of ranks."""
     result = run_bootstrap(bench)
     tables, values = [], {}
     conditions = result_conditions(result)
@@ -198,8 +198,8 @@ def make_certainty(bench: StudyContext) -> Section:
 
 
 def slugify_conditions(names: Sequence[str]) -> list[str]:
-    """Return the part of file names of each condition. Names that differ only in characters that
-    file names do not contain are numbered."""
+    """Return the part of file names that stands for each condition. Names that become equal are
+    numbered."""
     slugs = [slugify_name(name) for name in names]
     return [
         slug if slugs.count(slug) == 1 else f"{slug}-{number}"
@@ -208,7 +208,7 @@ def slugify_conditions(names: Sequence[str]) -> list[str]:
 
 
 def make_conditions(bench: StudyContext) -> Section:
-    """Make Figure 4 of the paper, and a table of each run over all conditions."""
+    """Make Figure 4 of the paper, and a table of each run's result under all conditions."""
     by_condition = result_conditions(run_bootstrap(bench))
     if len(by_condition) < 2:
         raise PartLeftOut(
@@ -438,8 +438,8 @@ def none_if_nan(value: float) -> float | None:
 
 
 def score_time_charts(rows: Sequence[BoardRow]) -> list[Figure]:
-    """Plot the public and private scores of all submissions over time, for each of the groups with
-    the most submissions."""
+    """Plot the public and private scores of all submissions over time, one chart for each of the
+    groups with the most submissions."""
     counts = Counter(row.group for row in rows)
     groups = [
         group for group, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])) if n > 1

@@ -113,8 +113,8 @@ def make_board_over_time(bench: StudyContext) -> Section:
 def iterate_comparisons(
     bench: StudyContext, leaderboard: Result
 ) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
-    """Yield (list, row, whether the row starts the list), in the order of the paper's two tables.
-    With `paper_rows`, they are those of the paper, each pair once."""
+    """Yield the comparisons of two runs in the order of the paper's two tables, as (list, row,
+    whether the row starts the list). With `paper_rows`, only those of the paper, each pair once."""
     seen: set[tuple[str, str]] = set()
     for key, words in COMPARISON_LISTS.items():
         rows = leaderboard[key]

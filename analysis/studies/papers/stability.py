@@ -80,7 +80,8 @@ def list_exported_files(bench: StudyContext, element: str, result: Result) -> di
 
 
 def make_element_section(bench: StudyContext, element: str) -> Section:
-    """Make the section of one element, or of two elements that are varied together."""
+    """Make the section for one element of the protocol, or for two elements that are varied
+    together."""
     result = run_stability(bench, element)
     tables = [
         *prefix_tables(result.tables(), element_key(element), title=f", {name_element(element)}"),

@@ -98,8 +98,8 @@ def make_campaign_numbers(bench: StudyContext) -> Section:
 
 
 def grade_rows(bench: StudyContext, statistics: Mapping[str, Any]) -> list[list[Cell]]:
-    """Return count, share and mean time of each grade, with the published values if the scale has
-    as many grades."""
+    """Return one row per grade: count, share and mean time, with the published values if the scale
+    has as many grades."""
     rows: list[list[Cell]] = []
     for number, (grade, row) in enumerate(statistics["grades"].items()):
         published = (

@@ -128,7 +128,7 @@ def labels_by_group(rows: list[list[Cell]], ruled: set[int], decided: list[str])
 
 
 def label_table(bench: StudyContext, files: Files) -> Table:
-    """Return the shares of labels for a study without judgements."""
+    """Return a table of the shares of labels by group, for a study without judgements."""
     rows: list[list[Cell]] = []
     ruled = set()
     for name, path in files.items():
@@ -200,7 +200,8 @@ def add_agreement(bench: StudyContext, files: Files, made: Section) -> None:
 
 
 def times_tables(bench: StudyContext, statistics: dict[str, Any]) -> Iterator[Table]:
-    """Yield judgements per half day, and mean seconds by day and grade, if times are known."""
+    """Yield tables by group if times are known: judgements per half day, and mean seconds by day
+    and grade."""
     spans = {
         name: dict(one["per_12h"]) for name, one in statistics.items() if one["per_12h"] is not None
     }

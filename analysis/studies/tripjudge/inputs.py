@@ -1,4 +1,4 @@
-"""Inputs of the TripJudge study."""
+"""Input keys of the TripJudge study, and the files that its parts read."""
 
 from __future__ import annotations
 
@@ -163,8 +163,8 @@ def grade_name(bench: StudyContext, grade: int | str) -> str:
 
 
 def label_file(bench: StudyContext, scale: str) -> str:
-    """Return the file of labels, aggregated from the judgements if none is given. scale: graded or
-    binary. Raises PartLeftOut."""
+    """Return the path of the file of labels, aggregated from the judgements if no file is given.
+    scale: graded or binary. Raises PartLeftOut."""
     need_labels(bench, scale)
     key = LABEL_KEYS[scale]
     if bench.has(key):
@@ -256,8 +256,8 @@ def click_qrels_files(bench: StudyContext) -> dict[str, str]:
 
 
 def query_file_option(bench: StudyContext) -> dict[str, Any]:
-    """Return the option that TripClick's log needs, because its records contain queries instead of
-    topic IDs. Raises PartLeftOut."""
+    """Return the option for reading TripClick's log, whose records contain queries instead of topic
+    IDs. Raises PartLeftOut."""
     if bench.has("click_queries"):
         return {"queries": bench.file("click_queries")}
     first = next(

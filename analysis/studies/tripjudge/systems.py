@@ -119,7 +119,7 @@ def drop_equal_shares(by_qrels: Mapping[str, Any]) -> list[str]:
 
 
 def abbreviate_measure(measure: str) -> str:
-    """Abbreviate the measure as in Table 2: n@5-j for nDCG-J@5."""
+    """Abbreviate the name of a measure as in Table 2 of TripJudge: n@5-j for nDCG-J@5."""
     family, at, cutoff = measure.partition("@")
     if family == "nDCG-J" and at:
         return f"n@{cutoff}-j"
@@ -205,7 +205,7 @@ def run_ranking_comparison(bench: StudyContext, *, only: str | None = None) -> R
 
 
 def tau_rows(bench: StudyContext, rankings: Result) -> list[list[Cell]]:
-    """Return for each measure and pair of qrels: tau of the means, the value by the authors'
+    """Return one row per measure and pair of qrels: tau of the means, the value by the authors'
     script, and the published value."""
     names = list(rankings["qrels"])
     rows: list[list[Cell]] = []
@@ -361,8 +361,8 @@ def shares_table(overlap: Mapping[str, Any], where: str) -> Table:
 
 
 def share_rows(overlap: Mapping[str, Any]) -> tuple[list[str], list[list[Cell]]]:
-    """Return header and rows: for each click qrels, relevant and non-relevant judgements by click
-    label, as shares of all considered pairs."""
+    """Return header and rows that compare judgements with click labels: relevant and non-relevant
+    judgements by click label, as shares of all considered pairs, for each of the click qrels."""
     labels = sorted(
         {label for one in overlap.values() for label in one["relevant"] if label != "unlabelled"},
         key=int,
@@ -433,8 +433,8 @@ def contradicting_table(bench: StudyContext, overlap: Mapping[str, Any]) -> Tabl
 
 
 def read_document_texts(bench: StudyContext, wanted: set[str]) -> dict[str, str]:
-    """Return title and first characters of the text by document ID, for documents in
-    `document_texts`."""
+    """Read the documents in `document_texts`. Returns title and first characters of the text by
+    document ID."""
     texts = {}
     for path in bench.files("document_texts"):
         for document in read_documents(path):
