@@ -645,21 +645,19 @@ def _draw_radar(
             tx if anchor == "end" else width - tx if anchor == "start" else 2 * min(tx, width - tx),
         )
 
-    parts = []
+    parts: list[str] = []
+    scale_labels: list[str] = []
     for ring in (0.25, 0.5, 0.75, 1.0):
         corners = " ".join(
             f"{x:.1f},{y:.1f}" for x, y in (place(i, ring * high) for i in range(len(axes)))
         )
         parts.append(svg_element("polygon", points=corners, class_="grid"))
-        parts.append(
-            svg_element(
-                "text",
-                text=form(ring * high),
-                x=centre[0] + 4,
-                y=place(0, ring * high)[1] - 2,
-                class_="label",
-            )
-        )
+        value, y = form(ring * high), place(0, ring * high)[1] - 2
+        room = text_width(value) + 2
+        scale_labels += [
+            svg_element("rect", x=centre[0] + 2, y=y - 11, width=room, height=14, class_="plate"),
+            svg_element("text", text=value, x=centre[0] + 4, y=y, class_="label"),
+        ]
     names, put_at = list(axes), [place_name(i) for i in range(len(axes))]
     numbers = any(
         text_width(name) > room for name, (*_, room) in zip(names, put_at, strict=True)
@@ -688,6 +686,7 @@ def _draw_radar(
             f"{x:.1f},{y:.1f}" for x, y in (place(i, value) for i, value in enumerate(values))
         )
         parts.append(svg_element("polygon", points=corners, class_=f"l{(k - 1) % 6 + 1}"))
+    parts += scale_labels  # above the lines, which would cross them
     key, height = numbered_key(axes, y=2 * centre[1], width=width) if numbers else ("", 0.0)
     return svg_drawing(
         width, 2 * centre[1] + height, *parts, key, title=caption, description=described

@@ -596,6 +596,12 @@ class TestLongNamesAreWhole:
             )
             assert reason in [" ".join(lines) for lines in _texts(drawn)]
 
+    def test_the_lines_of_a_radar_do_not_cross_the_labels_of_its_scale(self):
+        svg = usual(points.radar_chart(["a", "b", "c"], [("x", [1.0] * 3)], caption="c", high=1.0))
+        classes = [element.get("class") for element in svg.iter()]
+        assert classes.count("plate") == 4
+        assert classes.index("plate") > classes.index("l1")
+
     def test_names_around_a_radar_that_have_no_room_are_numbers_with_a_key(self):
         axes = [f"{self.LONG} {letter}" for letter in "abcd"]
         said = [
