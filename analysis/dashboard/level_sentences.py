@@ -37,25 +37,25 @@ def describe_levels_by_deadline(word: str, number: int) -> str:
     level, 0 if none will be."""
     complete, incomplete = {
         "rank": (
-            _("Ranks up to %(n)s will be complete by the deadline."),
+            _("Judging will be complete up to rank %(n)s by the deadline."),
             _("The first rank will not be complete by the deadline."),
         ),
         "batch": (
-            _("Batches up to %(n)s will be complete by the deadline."),
+            _("Judging will be complete up to batch %(n)s by the deadline."),
             _("The first batch will not be complete by the deadline."),
         ),
         "stage": (
-            _("Stages up to %(n)s will be complete by the deadline."),
+            _("Judging will be complete up to stage %(n)s by the deadline."),
             _("The first stage will not be complete by the deadline."),
         ),
         "priority": (
-            _("Priorities up to %(n)s will be complete by the deadline."),
+            _("Judging will be complete up to priority %(n)s by the deadline."),
             _("The first priority will not be complete by the deadline."),
         ),
     }.get(
         word,
         (
-            _("Levels up to %(n)s will be complete by the deadline."),
+            _("Judging will be complete up to level %(n)s by the deadline."),
             _("The first level will not be complete by the deadline."),
         ),
     )

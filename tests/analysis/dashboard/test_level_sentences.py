@@ -36,5 +36,5 @@ def test_every_sentence_names_the_word_and_the_number(word: str) -> None:
         assert f"{word} 7" in describe(word, 7)
     assert word in level_sentences.name_heat_map(word)
     assert level_sentences.describe_level_order(word, 0).endswith("always judged first.")
-    assert level_sentences.describe_level_order(word, 12).startswith("12% of the judgements")
+    assert level_sentences.describe_level_order(word, 12).startswith("In 12% of judgements")
     assert word in level_sentences.describe_level_order(word, 12)

@@ -292,7 +292,7 @@ class TestProgress:
         }
         assert progress.describe_claim_reason(why) == (
             "Highest band, finish started pairs, stay on the topic. Rank window 1. Pair 4 of at most "
-            "10 in this topic block. It had 1 of 3 judgements. 1 other annotator was judging it."
+            "10 in this topic block. The pair had 1 of 3 judgements. 1 other annotator was judging the pair."
         )
         assert progress.describe_claim_reason(
             {"rule": "gold pair at its turn", "place_in_own_order": 2, "one_in": 20}

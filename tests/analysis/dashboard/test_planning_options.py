@@ -379,7 +379,7 @@ def test_the_headline_of_the_overview(campaign):
     now = compute_progress(campaign)
     day = format_day(now.forecast.expected)
     said = Headline(
-        f"Behind: 30% judged, finishing around {day}, five days late. Complete to rank 3 by the deadline.",
+        f"Behind: 30% judged, finishing around {day}, five days late. Judging will be complete up to rank 3 by the deadline.",
         "bad",
     )
     assert campaign_headline(campaign, now) == said
