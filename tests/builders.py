@@ -1,4 +1,4 @@
-"""Small campaigns and people for tests, made through the services where there is a rule to keep.
+"""Builders of small campaigns and users for tests. They call the services wherever a rule applies.
 
 campaign = make_campaign(n_topics=2, n_documents=3, judgements_per_pair=2)      # open, 6 pairs, a
 manager

@@ -31,7 +31,8 @@ def with_right_sums(parts: dict[str, bytes]) -> io.BytesIO:
 
 
 def change_part(data: bytes, rng: random.Random) -> bytes:
-    """Change a bit of a byte, or drop, swap or duplicate lines. The result always differs."""
+    """Change a part of a release: flip a bit of a byte, or drop, swap or duplicate lines. The
+    result always differs."""
     while True:
         lines = data.splitlines(keepends=True)
         first, second = (rng.randrange(len(lines)) for _ in range(2))

@@ -35,8 +35,8 @@ class Outcome(NamedTuple):
 
 
 def files(kind: str, seed: int, n: int) -> Iterator[bytes]:
-    """Files of all kinds, changed at some places, packed now and then; some of them long, for what
-    is not linear shows there."""
+    """Yield n mutated files of this kind, some of them compressed. Some are long, to detect readers
+    that do not take linear time."""
     from tests.assay.formats.test_wrong_files import mixed, whole_files
 
     rng, whole = random.Random(f"{kind} {seed}"), whole_files(kind)
@@ -56,7 +56,8 @@ def files(kind: str, seed: int, n: int) -> Iterator[bytes]:
 
 
 def take_at_most(megabytes: int) -> None:
-    """More memory than this process has. What wants more gets a MemoryError."""
+    """Limit the additional memory that this process can take. Beyond the limit a MemoryError is
+    raised."""
     has = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(
         resource.RLIMIT_AS, (has + (megabytes << 20), resource.getrlimit(resource.RLIMIT_AS)[1])

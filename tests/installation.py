@@ -1,5 +1,5 @@
-"""A whole installation of its own, as `make run` starts it: data folder, database, web server and
-background worker.
+"""A complete installation for tests, started as by `make run`: data folder, database, web server
+and background worker.
 
 with Installation(folder) as assay:
     assay.run("make_user('ada')")        # Python in the installation, with the names of

@@ -1,5 +1,5 @@
-"""Where a template or the program says something to people, and which of it no translator would
-ever see.
+"""Search for texts in templates and the program that users see, but that are not marked for
+translation.
 
 unmarked('<p title="A tip">Two words</p>')    ["A tip", "Two words"]: text nodes and visible
 attributes

@@ -1,4 +1,4 @@
-"""A small HTTP receiver on the loopback address that stores what it gets."""
+"""A small HTTP receiver on the loopback address that stores the requests it gets."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def photograph_example(browser: Browser, url: str, session: str) -> None:
 
 
 def save_picture(page: Page, name: str) -> None:
-    """Save a picture of the documentation with 128 colours, which takes a third of the bytes."""
+    """Save a screenshot for the documentation with 128 colours, to a third of the size in bytes."""
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     PICTURES.mkdir(parents=True, exist_ok=True)
     picture.quantize(128).save(PICTURES / f"{name}.png", optimize=True)

@@ -1,5 +1,5 @@
-"""The tests' settings on a PostgreSQL server: `pytest --ds tests.settings_postgresql`. With
-`--reuse-db` the tests use the database of the address itself."""
+"""Settings of the tests for a PostgreSQL server: `pytest --ds tests.settings_postgresql`. With
+`--reuse-db` the tests use the database in the address itself."""
 
 import os
 import sys

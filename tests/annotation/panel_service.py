@@ -27,7 +27,7 @@ from annotation.models import GuestPanel
 
 @dataclass
 class PanelParticipant:
-    """A participant in one browser, with one submission at a time."""
+    """A participant of the panel in their own browser, with one submission at a time."""
 
     panel: GuestPanel
     pid: str = field(default_factory=lambda: secrets.token_hex(12))
@@ -42,8 +42,8 @@ class PanelParticipant:
         return self.client.get(f"/join/{self.panel.token}", self.parameters)
 
     def press(self, action: str, *, page: HttpResponse | None = None) -> HttpResponse:
-        """Press a button of the page's form (default: of the link's), with the form's own
-        fields."""
+        """Press a button of a form on the page (by default, the page of the link) and send the
+        form's own fields."""
         shown = (page or self.open()).content.decode()
         fields = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', shown))
         return self.client.post(f"/join/{self.panel.token}", {**fields, "action": action})
@@ -52,7 +52,7 @@ class PanelParticipant:
         return self.press("agree")
 
     def ask(self, name: str, **body: Any) -> dict[str, Any]:
-        """Post to the judging API and return its answer."""
+        """Send a POST request to the judging API and return its answer."""
         answer = self.client.post(
             f"/api/v1/judging/{self.panel.campaign.slug}/{name}",
             json.dumps(body),
@@ -64,7 +64,7 @@ class PanelParticipant:
         return read
 
     def judge(self, grade: int, *, active_ms: int = 6000) -> dict[str, Any]:
-        """Judge the next pair and return the answer of the API."""
+        """Judge the participant's next pair and return the answer of the API."""
         (pair,) = self.ask("leases", want=1)["pairs"]
         return self.ask(
             "judgements",
@@ -78,7 +78,8 @@ class PanelParticipant:
 
 @dataclass
 class PanelService:
-    """Sends events with the panel's secret. sent: (body, headers) of each."""
+    """A sender of events that are signed with the panel's secret. sent: (body, headers) of each
+    event."""
 
     panel: GuestPanel
     sent: list[tuple[bytes, dict[str, str]]] = field(default_factory=list)
@@ -118,7 +119,7 @@ class PanelService:
         return self.repeat()
 
     def repeat(self) -> HttpResponse:
-        """Send the last event once more, as it was."""
+        """Send the last event again, unchanged."""
         body, headers = self.sent[-1]
         return Client(enforce_csrf_checks=True).post(
             f"/join/{self.panel.token}/events",
@@ -129,5 +130,5 @@ class PanelService:
 
 
 def read_completion_code(url: str) -> str:
-    """Return the code of an address such as Prolific's."""
+    """Return the completion code in an address such as Prolific's."""
     return dict(parse_qsl(urlsplit(url).query))["cc"]

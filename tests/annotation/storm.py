@@ -1,13 +1,15 @@
-"""Many annotators at once against one database, in processes and threads of their own; run by
-test_concurrency.
+"""Simulation of many annotators who judge at the same time on one database, in several processes
+and threads. test_concurrency runs it.
 
     ASSAY_DATABASE_URL=... python -m tests.annotation.storm orderly|attack [--annotators 200]
     [--processes 2] [--threads 6]
 
-*orderly*: annotators claim, one or three at once, and submit; nothing is ever given back, so no annotator ever goes back to a better band of priorities.
-*attack*: dropouts, expired leases, late answers, repeated and simultaneous requests of one annotator, revisions, exclusions and
-inclusions, pauses, judgements per pair changed, pool extended, pairs made gold, all while judging; the counters are audited from a
-consistent snapshot during it and after it. Then everything is judged to its end. Prints one JSON object.
+*orderly*: annotators claim, one or three at once, and submit. No lease is released, so annotators
+never return to a better rank window. *attack*: dropouts, expired leases, late answers, repeated and
+simultaneous requests of one annotator, revisions, exclusions and inclusions, pauses, changed
+judgements per pair, an extended pool and pairs made gold, all while annotators judge. The counters
+are audited from a consistent snapshot during the simulation and after it. Then all remaining pairs
+are judged. Prints one JSON object.
 """
 
 from __future__ import annotations

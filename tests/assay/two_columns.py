@@ -1,4 +1,4 @@
-"""Tables typeset in two columns of the size of ACM's conference papers."""
+"""Typesetting of tables in two columns of the size of ACM's conference papers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ HEAD = r"""\documentclass[twocolumn]{article}
 
 
 def typeset(folder: Path, tables: str) -> bytes:
-    """Return the PDF. Fails at errors, lines that are over 2 points too wide, and floats that are
-    higher than the page."""
+    """Typeset a document and return the PDF. Fails at errors, lines that are over 2 points too
+    wide, and floats that are higher than the page."""
     tables = re.sub(r"(?<=\\end{table}\n)|(?<=\\end{table\*}\n)", r"\\clearpage\n", tables)
     (folder / "paper.tex").write_text(f"{HEAD}{tables}\\end{{document}}\n", encoding="utf-8")
     made = subprocess.run(

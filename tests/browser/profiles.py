@@ -1,4 +1,4 @@
-"""Browser profiles that tests take one after another."""
+"""Browser profiles that tests use one after another."""
 
 from __future__ import annotations
 

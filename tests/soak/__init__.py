@@ -1,2 +1,2 @@
-"""Faults while people judge: each is made, ends, and is followed by a look at everything that must
-not have suffered (`make soak`)."""
+"""Faults caused while people judge. After each fault, everything that must not have suffered is
+checked (`make soak`)."""

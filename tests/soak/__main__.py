@@ -29,7 +29,7 @@ def stop(*_: Any) -> None:
 
 
 def grouped(pairs: list[tuple[Trouble, str]]) -> dict[tuple[str, frozenset[str]], list[Trouble]]:
-    """Faults that can be made in one installation, one after the other."""
+    """Group faults that can be caused one after the other in the same installation."""
     groups: dict[tuple[str, frozenset[str]], list[Trouble]] = {}
     for trouble, vendor in pairs:
         groups.setdefault((vendor, trouble.needs), []).append(trouble)
@@ -39,7 +39,8 @@ def grouped(pairs: list[tuple[Trouble, str]]) -> dict[tuple[str, frozenset[str]]
 def outcomes(
     group: list[Trouble], vendor: str, needs: frozenset[str], *, short: bool, minutes: float
 ) -> Iterator[Outcome]:
-    """A row is printed for each; what did not hold is followed by an installation of its own."""
+    """Run the trials and print a row for each. After a fault that was not survived, the next trial
+    gets a new installation."""
     left = list(group)
     while left:
         try:

@@ -1,5 +1,5 @@
-"""Releases are built one after the other while people judge; afterwards an empty installation
-imports each. Changes of a release are detected by its own script."""
+"""Faults about releases. They are built one after the other while people judge, and then each is
+imported into an empty installation. Changes to a release must be detected by its own script."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def filled(code: str, folder: object, n: int = N_RELEASES) -> str:
 
 @contextmanager
 def release_changed(place: Place) -> Iterator[str]:
-    """A release is changed in one place, many times; prove.py must detect each change."""
+    """Change a release in one place, many times. prove.py must detect each change."""
     path = place.base / "changed"
     path.mkdir()
     place.installation.run(filled(BUILD, path, n=1))

@@ -15,7 +15,7 @@ SOURCE = Path(__file__).with_name("set_clock.c")
 
 
 class SetClock:
-    """A clock for processes that are started with `environment`."""
+    """An adjustable clock for processes that are started with `environment`."""
 
     def __init__(self, folder: Path) -> None:
         compiler = shutil.which("cc") or shutil.which("gcc")

@@ -1,3 +1,6 @@
-"""What managers and annotators come to do, done by a person's hands in a browser and counted: in
-this version and, where it could be done there, in the first one. `python -m tests.tasks` does all
-of them in both and takes a picture of where each ends; docs/evidence/usability.md has the table."""
+"""Tasks of managers and annotators, done in a browser with counted actions, in this version and,
+where possible, in the first one.
+
+`python -m tests.tasks` does all tasks in both versions and takes a screenshot of where each ends.
+docs/evidence/usability.md has the table.
+"""

@@ -1,4 +1,4 @@
-"""The list of tasks, in the order of the pictures."""
+"""The list of all tasks, in the order of the screenshots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small tables of judgements for tests."""
+"""Constructors of small label tables for tests."""
 
 from __future__ import annotations
 

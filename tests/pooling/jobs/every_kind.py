@@ -1,5 +1,5 @@
-"""An installation in which each kind of job can be asked for, and a worker that is killed in the
-middle of one.
+"""An installation in which every kind of job can be requested, and a worker that is killed in the
+middle of a job.
 
     world = World()                                # in an empty database
     job = ASKS["build pool"](world)
