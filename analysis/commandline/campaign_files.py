@@ -89,7 +89,7 @@ def read_choices(campaign: Campaign, options: Mapping[str, Any]) -> LabelChoices
     """Convert command-line options to choices of labels. Raises BadInput if the campaign does not
     have the grade or an annotator."""
     back = [ALL_JUDGES] if options["include_excluded"] == [] else options["include_excluded"]
-    choices = LabelChoices.of(
+    choices = LabelChoices.from_json(
         {
             **options,
             "min_relevant": options["min_relevant"],
@@ -122,11 +122,11 @@ class ExportCommand(DatabaseCommand):
     takes_seed = False
 
     def prepared_export(
-        self, name: str, campaign: Campaign, wanted: exports.ExportOptions
+        self, name: str, campaign: Campaign, options: exports.ExportOptions
     ) -> BinaryIO:
         """Return the complete exported file. Raises BadInput if it cannot be created."""
         try:
-            return exports.prepare_export(exports.EXPORTS[name], campaign, wanted)
+            return exports.prepare_export(exports.EXPORTS[name], campaign, options)
         except CampaignError as error:
             raise BadInput(str(error)) from None
 

@@ -177,11 +177,13 @@ class GoldResults:
     judged: int
     chance: float
 
-    def share_without(self, own: QualificationScore | None) -> float:
+    def share_without(self, own_score: QualificationScore | None) -> float:
         """Return the share correct on gold questions of all annotators but this one, NaN if they
         have judged none."""
         right, judged = (
-            (self.right - own.right, self.judged - own.judged) if own else (self.right, self.judged)
+            (self.right - own_score.right, self.judged - own_score.judged)
+            if own_score
+            else (self.right, self.judged)
         )
         return right / judged if judged else UNDEFINED
 
@@ -190,9 +192,9 @@ NO_GOLD = GoldResults(0, 0, 0.0)
 
 
 def gold_results(
-    campaign: Campaign, known: Mapping[int, dict[str, QualificationScore]]
+    campaign: Campaign, scores_by_pseudonym: Mapping[int, dict[str, QualificationScore]]
 ) -> GoldResults:
-    scores = [one["gold"] for one in known.values() if "gold" in one]
+    scores = [one["gold"] for one in scores_by_pseudonym.values() if "gold" in one]
     return (
         GoldResults(
             sum(one.right for one in scores),
@@ -206,7 +208,7 @@ def gold_results(
 
 def _member_summary(
     member: Membership,
-    known: dict[str, QualificationScore],
+    scores_by_pseudonym: dict[str, QualificationScore],
     gold: GoldResults,
     campaign: Campaign,
     live: CampaignSnapshot,
@@ -231,7 +233,13 @@ def _member_summary(
     agreement = of_excluded.get(name) if member.status == Membership.Status.EXCLUDED else None
     own = get_annotator_figures(get_annotator_columns(live, len(names)), name, len(names))
     return _build_summary(
-        member, own, cohort, agreement or agreements.get(name), known, gold, outliers.get(name)
+        member,
+        own,
+        cohort,
+        agreement or agreements.get(name),
+        scores_by_pseudonym,
+        gold,
+        outliers.get(name),
     )
 
 
@@ -346,22 +354,22 @@ def get_annotator_figures(figures: AnnotatorColumns, name: str, n_grades: int) -
 
 def _build_summary(
     member: Membership,
-    own: AnnotatorFigures,
+    figures: AnnotatorFigures,
     cohort: CohortFigures,
     agreement: AnnotatorKappa | None,
-    known: dict[str, QualificationScore],
+    scores_by_pseudonym: dict[str, QualificationScore],
     gold_of_all: GoldResults,
     outlier: Outlier | None,
 ) -> AnnotatorSummary:
-    own_counts, n = own.counts, own.n_kept
+    own_counts, n = figures.counts, figures.n_kept
     is_out = member.status == Membership.Status.EXCLUDED
-    q1, median, q3 = own.quartiles or (None, None, None)
-    gold = known.get("gold")
+    q1, median, q3 = figures.quartiles or (None, None, None)
+    gold = scores_by_pseudonym.get("gold")
     others_counts = cohort.counts if is_out else cohort.counts - own_counts
     portrait = AnnotatorProfile(
         n=n,
-        n_fast=own.n_fast,
-        n_cannot=own.n_cannot,
+        n_fast=figures.n_fast,
+        n_cannot=figures.n_cannot,
         median_seconds=UNDEFINED if median is None else median,
         cohort_median_seconds=UNDEFINED if cohort.median is None else cohort.median,
         kappa=agreement.kappa if agreement else UNDEFINED,
@@ -383,24 +391,24 @@ def _build_summary(
     )
     return AnnotatorSummary(
         membership=member,
-        n=own.n,
+        n=figures.n,
         n_kept=n,
-        n_fast=own.n_fast,
-        n_cannot=own.n_cannot,
-        n_extra=own.n_extra,
-        n_topics=own.n_topics,
-        hours=own.active_s / 3600,
+        n_fast=figures.n_fast,
+        n_cannot=figures.n_cannot,
+        n_extra=figures.n_extra,
+        n_topics=figures.n_topics,
+        hours=figures.active_s / 3600,
         median=median,
         q1=q1,
         q3=q3,
-        median_by_grade=own.median_by_grade,
+        median_by_grade=figures.median_by_grade,
         shares=_grade_shares(own_counts),
         shares_of_others=_grade_shares(others_counts),
         n_of_others=int(others_counts.sum()),
         agreement=agreement,
         gold=gold,
-        qualification=known.get("qualification"),
-        last=own.last,
+        qualification=scores_by_pseudonym.get("qualification"),
+        last=figures.last,
         flags=[] if is_out else find_flags(portrait, cohort.names),
         outlier=outlier,
     )

@@ -141,7 +141,9 @@ def list_pairs(campaign: Campaign, live: CampaignSnapshot) -> list[ListedPair]:
     )
 
 
-def _build_pair_list(campaign: Campaign, live: CampaignSnapshot, made: Labels) -> list[ListedPair]:
+def _build_pair_list(
+    campaign: Campaign, live: CampaignSnapshot, labels: Labels
+) -> list[ListedPair]:
     pairs, at, size = live.pairs, live.table_pairs, len(live.pairs)
 
     def of_all(values: Any, missing: int) -> list[Any]:
@@ -157,17 +159,17 @@ def _build_pair_list(campaign: Campaign, live: CampaignSnapshot, made: Labels) -
         pairs.topic.tolist(),
         pairs.document.tolist(),
         of_all(np.arange(len(at)), -1),
-        of_all(made.graded.label, MISSING),
-        of_all(made.binary.label, MISSING),
-        of_all(decision_codes(made.graded), MISSING),
+        of_all(labels.graded.label, MISSING),
+        of_all(labels.binary.label, MISSING),
+        of_all(decision_codes(labels.graded), MISSING),
         pairs.gold.tolist(),
-        of_all(made.table.counts.sum(axis=1), 0),
+        of_all(labels.table.counts.sum(axis=1), 0),
         of_all(apart, 0),
         is_awaiting_judgement(campaign, live).tolist(),
         of_all(disputed, 0),
         pairs.asked_more.tolist(),
     )
-    beyond = {(label.topic, label.document): label for label in made.beyond}
+    beyond = {(label.topic, label.document): label for label in labels.beyond}
     rows = []
     for (
         pair,
@@ -209,19 +211,19 @@ def _build_pair_list(campaign: Campaign, live: CampaignSnapshot, made: Labels) -
 
 
 def select_view(
-    campaign: Campaign, live: CampaignSnapshot, asked: str
+    campaign: Campaign, live: CampaignSnapshot, requested_view: str
 ) -> tuple[str, list[SavedView], list[ListedPair]]:
     """Return the key of the selected view, all views with their sizes, and the rows of the selected
     view.
 
-    asked: the requested key. If it is unknown, disputed pairs are shown, or all pairs if none is
+    requested_view: the requested key. If it is unknown, disputed pairs are shown, or all pairs if none is
     disputed. The view of requested judgements exists only if there are any.
     """
     rows = list_pairs(campaign, live)
     stalled = set(find_stalled_pairs(campaign, live)[0])
     rows_by_view = {key: [row for row in rows if fits(row)] for key, (_name, fits) in VIEWS.items()}
     rows_by_view[STALLED] = [row for row in rows if row.pair in stalled]
-    key = asked if asked in VIEWS else DISPUTED if rows_by_view[DISPUTED] else ALL
+    key = requested_view if requested_view in VIEWS else DISPUTED if rows_by_view[DISPUTED] else ALL
     views = [
         SavedView(one, name, len(rows_by_view[one]))
         for one, (name, _fits) in VIEWS.items()
@@ -399,7 +401,7 @@ class Queue:
         return self.n - self.n_adjudicated
 
     @property
-    def skip(self) -> int | None:
+    def pair_after_skip(self) -> int | None:
         """Return the row ID of the pair to go to if the current one is skipped."""
         return self.following or self.after
 

@@ -191,8 +191,8 @@ class OutlookInputs:
         return Outlook(n, expected, due, level, interval, level_word=self.campaign.level_word)
 
     def current(self) -> Outlook:
-        """Return the outlook without a change, and without a date if the interval is too wide for
-        planning."""
+        """Return the outlook under the current settings. It keeps its date and is marked as vague
+        if the prediction interval is too wide for planning."""
         now = self.outlook(self.missing())
         is_vague = bool(now.interval) and self.forecaster.forecast(now.missing).is_vague
         return replace(now, is_vague=is_vague)

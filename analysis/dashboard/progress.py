@@ -280,16 +280,19 @@ def list_fast_annotators(campaign: Campaign, live: CampaignSnapshot) -> list[Fas
 
 
 def _progress_by_depth(
-    campaign: Campaign, live: CampaignSnapshot, its: SlotCounts
+    campaign: Campaign, live: CampaignSnapshot, slots: SlotCounts
 ) -> list[DepthProgress]:
     """Return the progress of each level of the pool (rank, batch or stage), highest priority
     first."""
     normal = live.pairs.normal
     values, level = live.pairs.levels
-    counted, complete = its.counted[normal], ((its.counted >= its.needed) & ~its.left)[normal]
+    counted, complete = (
+        slots.counted[normal],
+        ((slots.counted >= slots.needed) & ~slots.left)[normal],
+    )
 
-    def per_level(kept: NDArray[np.bool_]) -> list[int]:
-        return np.bincount(level[kept], minlength=len(values)).tolist()  # type: ignore[no-any-return]
+    def per_level(pairs_mask: NDArray[np.bool_]) -> list[int]:
+        return np.bincount(level[pairs_mask], minlength=len(values)).tolist()  # type: ignore[no-any-return]
 
     columns = (
         per_level(np.ones(len(level), dtype=bool)),
@@ -323,22 +326,24 @@ def _forecast_with_capacity(
     ), None if until is None else forecaster.predict_judgements_until(until, remaining=remaining)
 
 
-def _count_short_pairs(live: CampaignSnapshot, its: SlotCounts, room: float | None) -> int | None:
+def _count_short_pairs(live: CampaignSnapshot, slots: SlotCounts, room: float | None) -> int | None:
     """Count the pairs for which fewer than two judgements are expected by the deadline."""
     if room is None:
         return None
     order = live.pairs.serving_order
-    return count_short_pairs(its.counted[order], its.needed[order], capacity=round(room))
+    return count_short_pairs(slots.counted[order], slots.needed[order], capacity=round(room))
 
 
 def _level_by_deadline(
-    campaign: Campaign, live: CampaignSnapshot, its: SlotCounts, room: float | None
+    campaign: Campaign, live: CampaignSnapshot, slots: SlotCounts, room: float | None
 ) -> int | None:
     if room is None:
         return None
     normal = live.pairs.normal
     values, level = live.pairs.levels
-    missing = np.bincount(level, weights=(its.needed - its.filled)[normal], minlength=len(values))
+    missing = np.bincount(
+        level, weights=(slots.needed - slots.filled)[normal], minlength=len(values)
+    )
     return last_complete_level(campaign, judged_levels(campaign, (-values).tolist()), missing, room)
 
 

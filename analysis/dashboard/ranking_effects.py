@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.utils import timezone
 
 from analysis.dashboard.label_list import get_votes, list_pairs
-from analysis.judgements.campaign_sample import describe_order
+from analysis.judgements.campaign_sample import describe_prioritised_progress
 from analysis.judgements.interim_checks import min_judgements_per_pair
 from analysis.judgements.labels import LabelChoices, make_labels
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
@@ -111,9 +111,9 @@ def _find_newest_job(campaign: Campaign) -> Job | None:
 
 def why_unranked(campaign: Campaign) -> str:
     """Return why the systems of the campaign cannot be ranked now, or an empty string."""
-    return no_rankings_reason(campaign, campaign.collection.runs.count()) or describe_order(
-        campaign
-    )
+    return no_rankings_reason(
+        campaign, campaign.collection.runs.count()
+    ) or describe_prioritised_progress(campaign)
 
 
 def _count_adjudications(campaign: Campaign) -> int:

@@ -136,11 +136,11 @@ def filter_watched(campaigns: Sequence[Campaign]) -> list[Campaign]:
 
 
 def build_to_do_list(
-    campaigns: Sequence[Campaign], known: Mapping[int, HomeStatistics]
+    campaigns: Sequence[Campaign], statistics_by_campaign: Mapping[int, HomeStatistics]
 ) -> list[ToDoItem]:
     """Build the to-do list of several campaigns in four queries.
 
-    campaigns: from `filter_watched`. known: computed statistics by campaign, if available.
+    campaigns: from `filter_watched`. statistics_by_campaign: computed statistics by campaign, if available.
     """
     if not campaigns:
         return []
@@ -167,10 +167,10 @@ def build_to_do_list(
             campaign__in=ids, removed=False, without_text=True, open_slots__gt=0
         ).values_list("campaign")
     )
-    statuses = _annotator_states(known)
+    statuses = _annotator_states(statistics_by_campaign)
     items: list[ToDoItem] = []
     for campaign in campaigns:
-        figures = known.get(campaign.pk)
+        figures = statistics_by_campaign.get(campaign.pk)
         items += _rule_pause_items(campaign, by_rule.get(campaign.pk, []))
         items += _people_items(
             campaign,
@@ -194,16 +194,22 @@ def _counts_by_campaign(rows: object) -> dict[int, int]:
     return dict(rows.annotate(n=Count("pk")).order_by())  # type: ignore[attr-defined]
 
 
-def _annotator_states(known: Mapping[int, HomeStatistics]) -> dict[tuple[int, str], str]:
+def _annotator_states(
+    statistics_by_campaign: Mapping[int, HomeStatistics],
+) -> dict[tuple[int, str], str]:
     """Return the current states of all annotators who occur in the statistics, by (campaign,
     pseudonym). The statistics may be older than a pause or an exclusion."""
-    names = {one.pseudonym for figures in known.values() for one in figures.too_fast}
-    names |= {one.pseudonym for figures in known.values() for one in figures.like_random}
+    names = {
+        one.pseudonym for figures in statistics_by_campaign.values() for one in figures.too_fast
+    }
+    names |= {
+        one.pseudonym for figures in statistics_by_campaign.values() for one in figures.like_random
+    }
     if not names:
         return {}
-    rows = Membership.objects.filter(campaign__in=list(known), pseudonym__in=names).values_list(
-        "campaign_id", "pseudonym", "status"
-    )
+    rows = Membership.objects.filter(
+        campaign__in=list(statistics_by_campaign), pseudonym__in=names
+    ).values_list("campaign_id", "pseudonym", "status")
     return {(campaign, pseudonym): status for campaign, pseudonym, status in rows}
 
 

@@ -46,8 +46,8 @@ def compute_agreement_by_entry(campaign: Campaign, table: LabelTable) -> list[di
     return [_alpha_row(kind, alphas.get(place)) for place, kind in enumerate(kinds)]
 
 
-def _kind_index(entered: str | None, kinds: list[SelectionMethod]) -> int:
-    return kinds.index(SelectionMethod(entered)) if entered else -1
+def _kind_index(entry_marks: str | None, kinds: list[SelectionMethod]) -> int:
+    return kinds.index(SelectionMethod(entry_marks)) if entry_marks else -1
 
 
 def _alpha_row(kind: SelectionMethod, subset: SubsetAlpha | None) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def describe_agreement_by_entry(rows: list[dict[str, Any]]) -> str:
     """Format the rows of `compute_agreement_by_entry` as one line, or an empty string if there are
     none."""
 
-    def said(row: dict[str, Any]) -> str:
+    def describe_row(row: dict[str, Any]) -> str:
         if row["alpha"] is None:
             return f"{row['name']}: none, {row['reason']}"
         ends = (
@@ -92,4 +92,4 @@ def describe_agreement_by_entry(rows: list[dict[str, Any]]) -> str:
         )
         return f"{row['name']}: {row['alpha']:.2f} ({row['pairs']:,} pairs{ends})"
 
-    return "; ".join(map(said, rows))
+    return "; ".join(map(describe_row, rows))

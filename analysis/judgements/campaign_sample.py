@@ -80,7 +80,7 @@ def is_sampled(campaign: Campaign) -> bool:
     return campaign.pool is not None and campaign.pool.is_sampled
 
 
-def describe_order(campaign: Campaign) -> str:
+def describe_prioritised_progress(campaign: Campaign) -> str:
     """Describe the progress of a partly judged prioritised pool in one sentence. Empty for other
     pools and if all pairs are judged."""
     pool = campaign.pool
@@ -99,11 +99,11 @@ def describe_order(campaign: Campaign) -> str:
 
 
 def read_campaign_sample(
-    campaign: Campaign, choices: LabelChoices, *, made: Labels | None = None
+    campaign: Campaign, choices: LabelChoices, *, labels: Labels | None = None
 ) -> CampaignSample:
     """Read the sample of a campaign with its labels.
 
-    made: labels under the choices, computed by default. Raises NotEstimable if no stage is complete
+    labels: labels under the choices, computed by default. Raises NotEstimable if no stage is complete
     or no pair has a label.
     """
     stage, n_stages, waiting = read_stage_progress(campaign)
@@ -113,8 +113,8 @@ def read_campaign_sample(
             f"{format_count(waiting, 'pair')} of the first stage of {campaign.slug} {wait} "
             "for judgements. Estimates begin when the first stage is complete"
         )
-    made = make_labels(campaign, choices) if made is None else made
-    sample = CampaignSample(list_sampled_pairs(campaign, made, stage), stage, n_stages, waiting)
+    labels = make_labels(campaign, choices) if labels is None else labels
+    sample = CampaignSample(list_sampled_pairs(campaign, labels, stage), stage, n_stages, waiting)
     if not sample.n_judged:
         least = choices.min_judgements
         raise NotEstimable(
@@ -166,7 +166,7 @@ def describe_stages(campaign: Campaign) -> str:
     )
 
 
-def list_sampled_pairs(campaign: Campaign, made: Labels, stage: int) -> list[SampledPair]:
+def list_sampled_pairs(campaign: Campaign, labels: Labels, stage: int) -> list[SampledPair]:
     """Return every pair of the pool at the given stage, by topic and document ID.
 
     stage: the last stage whose labels count. Strata of unpooled runs belong to the pool from the
@@ -174,7 +174,7 @@ def list_sampled_pairs(campaign: Campaign, made: Labels, stage: int) -> list[Sam
     """
     assert campaign.pool is not None
     strata = {one.number: one for one in campaign.pool.strata.all() if one.drawn[max(stage, 1) - 1]}
-    given = {(row.topic, row.document): row for row in made.rows}
+    given = {(row.topic, row.document): row for row in labels.rows}
     columns = ("topic__topic_id", "docno", "stratum", "place", "stage", "entered", "best_rank")
     entries = [
         row

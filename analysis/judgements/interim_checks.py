@@ -207,11 +207,11 @@ def _compute_advice(work: ClaimedJob, campaign: Campaign, last: int | None) -> d
 
 
 def _advise_sampled(
-    campaign: Campaign, choices: LabelChoices, made: Labels, last: int | None
+    campaign: Campaign, choices: LabelChoices, labels: Labels, last: int | None
 ) -> dict[str, Any]:
     assert campaign.pool is not None
     try:
-        prel = read_campaign_sample(campaign, choices, made=made).prel("graded")
+        prel = read_campaign_sample(campaign, choices, labels=labels).prel("graded")
     except NotEstimable as error:
         raise Refused(str(error)) from None
     index = index_qrels(prel.qrels)
@@ -224,13 +224,13 @@ def _advise_sampled(
     )
 
 
-def _advise_ordered(campaign: Campaign, made: Labels, last: int | None) -> dict[str, Any]:
+def _advise_ordered(campaign: Campaign, labels: Labels, last: int | None) -> dict[str, Any]:
     pool = campaign.pool
     assert pool is not None
     whole, _ = load_stored_pairs(pool)
     kept = set(pool.collection.topics.filter(removed_reason="").values_list("topic_id", flat=True))
     pairs, _ = select_topics(whole, kept)
-    grade = {(row.topic, row.document): row.grade for row in made.rows}
+    grade = {(row.topic, row.document): row.grade for row in labels.rows}
     grades = np.array([grade.get((pair.topic, pair.document), -1) for pair in pairs], np.int64)
     answer = advise_ordered_pool(
         pairs,
@@ -242,7 +242,7 @@ def _advise_ordered(campaign: Campaign, made: Labels, last: int | None) -> dict[
     )
     if pool.kind == PoolKind.ORDERED:
         try:
-            by_audit = audited(campaign, made)
+            by_audit = estimate_audit(campaign, labels)
         except NoAudit as error:
             return answer | {"why_not_left": str(error)}
         answer["left"] = summarise_audit(
@@ -255,7 +255,7 @@ class NoAudit(ValueError):
     """The number of remaining relevant pairs cannot be estimated. The message is the reason."""
 
 
-class AuditedPairs(NamedTuple):
+class AuditEstimate(NamedTuple):
     """An estimate of the remaining relevant pairs from audit pairs.
 
     batch: the batch of the audit pairs. n: number of audit pairs judged. left: estimate of the
@@ -278,7 +278,7 @@ class _Entry(NamedTuple):
     text: int | None
 
 
-def audited(campaign: Campaign, made: Labels) -> AuditedPairs:
+def estimate_audit(campaign: Campaign, labels: Labels) -> AuditEstimate:
     """Estimate the number of remaining relevant pairs from the audit pairs. Removed topics and
     pairs without a text are left out. An audit pair that cannot be judged is treated as missing at
     random. Raises NoAudit."""
@@ -290,7 +290,9 @@ def audited(campaign: Campaign, made: Labels) -> AuditedPairs:
     ]
     waiting = get_unfinished_pairs(campaign)
     waits = set(waiting.values_list("entry", flat=True))
-    relevant = {(row.topic, row.document): row.grade >= campaign.min_relevant for row in made.rows}
+    relevant = {
+        (row.topic, row.document): row.grade >= campaign.min_relevant for row in labels.rows
+    }
     sizes = dict(campaign.pool.strata.values_list("number", "size"))
     for batch in sorted(sizes, reverse=True):
         drawn = [
@@ -321,5 +323,5 @@ def audited(campaign: Campaign, made: Labels) -> AuditedPairs:
             found_since=found_since,
             confidence=1 - 0.05 / N_INTERIM_CHECKS,
         )
-        return AuditedPairs(batch, len(known), left, sum(relevant.values()))
+        return AuditEstimate(batch, len(known), left, sum(relevant.values()))
     raise NoAudit("every batch still has audit pairs without a judgement")

@@ -68,7 +68,7 @@ class LabelChoices:
         return self.question == PRIMARY_KEY
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> LabelChoices:
+    def from_json(cls, given: Mapping[str, Any]) -> LabelChoices:
         """Create choices from JSON or form values. Unknown keys are ignored, and missing keys get
         the default."""
         known = {f.name: given[f.name] for f in fields(cls) if given.get(f.name) is not None}
@@ -256,20 +256,20 @@ def make_labels(
     choices: LabelChoices,
     *,
     rows: JudgementRows | None = None,
-    counted: Callable[[], LabelTable] | None = None,
+    get_counted_table: Callable[[], LabelTable] | None = None,
 ) -> Labels:
     """Compute a campaign's labels under the choices.
 
     rows: the campaign's judgements for the chosen question, at least those of the chosen annotator
     types, read by default.
-    counted: returns the table of all counted judgements of `rows`, if the caller has it. It is used
+    get_counted_table: returns the table of all counted judgements of `rows`, if the caller has it. It is used
     if the choices leave none of them out.
     """
     scale = campaign.scale_of(choices.question)
     min_relevant = scale.min_relevant if choices.min_relevant is None else choices.min_relevant
     if rows is None:
         rows = read_rows(campaign, judges=choices.judges, question=choices.question)
-    table = _select_judgements(campaign, choices, rows, counted)
+    table = _select_judgements(campaign, choices, rows, get_counted_table)
     method = METHODS[choices.method]
     by_llm = AnnotatorType.LLM in choices.judges
     of_grade = choices.is_primary and not by_llm
@@ -298,13 +298,13 @@ def _select_judgements(
     campaign: Campaign,
     choices: LabelChoices,
     rows: JudgementRows,
-    counted: Callable[[], LabelTable] | None,
+    get_counted_table: Callable[[], LabelTable] | None,
 ) -> LabelTable:
     """Return the table of the judgements that enter labels under the choices."""
     taken = choices.with_included(rows, min_active_seconds=campaign.min_active_seconds)
     admitted = choices.admits(taken)
-    if counted is not None and taken is rows and (admitted == rows.counts).all():
-        return counted()
+    if get_counted_table is not None and taken is rows and (admitted == rows.counts).all():
+        return get_counted_table()
     n_grades = campaign.scale_of(choices.question).size
     return rows_to_label_table(taken, n_grades=n_grades, only=admitted)
 
@@ -362,7 +362,7 @@ class LabelReference(NamedTuple):
         """Parse a reference to labels and look up its recipe. Raises ValueError if the reference is
         invalid or the campaign does not have the recipe."""
         if not text.startswith("recipe:"):
-            return cls.of(text)
+            return cls.parse(text)
         _, grades, row = text.split(":")
         recipe = (
             campaign.recipes.filter(pk=int(row)).first()
@@ -371,10 +371,10 @@ class LabelReference(NamedTuple):
         )
         if recipe is None:
             raise ValueError(text)
-        return cls(grades, LabelChoices.of(recipe.choices), recipe)
+        return cls(grades, LabelChoices.from_json(recipe.choices), recipe)
 
     @classmethod
-    def of(cls, text: str) -> LabelReference:
+    def parse(cls, text: str) -> LabelReference:
         """Parse a reference to labels. Raises ValueError if it is invalid."""
         source, grades, method, *kinds = text.split(":")
         judges = kinds_of_judges.sort_types(kinds[0].split("+")) if kinds else LABELLING_TYPES
@@ -431,5 +431,8 @@ def cached_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
 
 def _make_labels(campaign: Campaign, live: CampaignSnapshot) -> Labels:
     return make_labels(
-        campaign, LabelChoices(), rows=live.rows, counted=lambda: live.table(campaign.grades.size)
+        campaign,
+        LabelChoices(),
+        rows=live.rows,
+        get_counted_table=lambda: live.table(campaign.grades.size),
     )

@@ -108,8 +108,8 @@ class CampaignSnapshot:
 
     audit: number of audited changes that may affect judgements. read_at: monotonic seconds.
     members: annotator index by row ID of the membership. settled: ID up to which no row can be
-    missing. pending: the next such ID, and when it was seen. computed: (dependency, value) by name,
-    shared with its lock between successive snapshots.
+    missing. pending: when the ID that becomes settled next was seen, in monotonic seconds, and that
+    ID. computed: (dependency, value) by name, shared with its lock between successive snapshots.
     """
 
     rows: JudgementRows
@@ -264,8 +264,8 @@ def get_snapshot(campaign: Campaign, *, fresh: float | None = None) -> CampaignS
         return kept.snapshot
 
 
-def _fresh_seconds(known: CampaignSnapshot) -> float:
-    return FRESH_SECONDS_LARGE if known.is_large else FRESH_SECONDS
+def _fresh_seconds(earlier: CampaignSnapshot) -> float:
+    return FRESH_SECONDS_LARGE if earlier.is_large else FRESH_SECONDS
 
 
 def _find_kept(campaign: Campaign) -> _Kept:
@@ -316,7 +316,7 @@ def _read_all_rows(
 
 
 def _read_changed_rows(
-    campaign: Campaign, known: CampaignSnapshot, moment: float, audit: int
+    campaign: Campaign, earlier: CampaignSnapshot, moment: float, audit: int
 ) -> CampaignSnapshot:
     """Read all judgements after an audited change, and the pairs if the change may affect them."""
     changes = (
@@ -324,38 +324,40 @@ def _read_changed_rows(
         .exclude(action__in=HARMLESS_ACTIONS)
         .order_by("-pk")
     )
-    actions = set(changes.values_list("action", flat=True)[: audit - known.audit + 20])
-    pairs = known.pairs if actions <= set(JUDGEMENT_ACTIONS) else None
+    actions = set(changes.values_list("action", flat=True)[: audit - earlier.audit + 20])
+    pairs = earlier.pairs if actions <= set(JUDGEMENT_ACTIONS) else None
     fresh = _read_all_rows(campaign, moment, audit, pairs)
-    return replace(fresh, computed=known.computed, computing=known.computing)
+    return replace(fresh, computed=earlier.computed, computing=earlier.computing)
 
 
-def _read_new_rows(campaign: Campaign, known: CampaignSnapshot, moment: float) -> CampaignSnapshot:
+def _read_new_rows(
+    campaign: Campaign, earlier: CampaignSnapshot, moment: float
+) -> CampaignSnapshot:
     """Read the judgements added since the snapshot, and return the new snapshot."""
-    top, members, rows = _newest_judgement_id(), dict(known.members), known.rows
-    if top > known.settled:
-        topped_up = _append_new_rows(campaign, rows, known.pairs, members, after=known.settled)
+    top, members, rows = _newest_judgement_id(), dict(earlier.members), earlier.rows
+    if top > earlier.settled:
+        topped_up = _append_new_rows(campaign, rows, earlier.pairs, members, after=earlier.settled)
         if topped_up is None:  # a judgement of a newly added pair
-            fresh = _read_all_rows(campaign, moment, known.audit)
-            return replace(fresh, computed=known.computed, computing=known.computing)
+            fresh = _read_all_rows(campaign, moment, earlier.audit)
+            return replace(fresh, computed=earlier.computed, computing=earlier.computing)
         rows = topped_up
-    settled, pending = known.settled, known.pending
+    settled, pending = earlier.settled, earlier.pending
     if moment - pending[0] > SETTLED_SECONDS:
         settled, pending = pending[1], (moment, top)
     return replace(
-        known, rows=rows, members=members, read_at=moment, settled=settled, pending=pending
+        earlier, rows=rows, members=members, read_at=moment, settled=settled, pending=pending
     )
 
 
 def _append_new_rows(
     campaign: Campaign,
-    known: JudgementRows | None,
+    earlier: JudgementRows | None,
     pairs: PairColumns,
     members: dict[int, int],
     *,
     after: int,
 ) -> JudgementRows | None:
-    """Return `known` extended by the judgements with IDs above `after`. If there are none, `known`
+    """Return `earlier` extended by the judgements with IDs above `after`. If there are none, `earlier`
     itself is returned.
 
     Returns None if a judgement belongs to an unknown pair. New annotators are added to `members`.
@@ -364,15 +366,15 @@ def _append_new_rows(
         membership__campaign=campaign, pair__removed=False, current=True, pk__gt=after
     )
     judgements = judgements.filter(membership__annotator_type__in=LABELLING_TYPES)
-    if known is not None:
-        seen = known.judgement[np.searchsorted(known.judgement, after) :]
+    if earlier is not None:
+        seen = earlier.judgement[np.searchsorted(earlier.judgement, after) :]
         # of all campaigns, because reading only numbers is faster than filtering by campaign
         ids = np.array(
             Judgement.objects.filter(pk__gt=after).values_list("pk", flat=True), dtype=np.int64
         )
         unseen = ids[~np.isin(ids, seen)]
         if not len(unseen):
-            return known
+            return earlier
         if len(unseen) <= FEW_ROWS:
             judgements = judgements.filter(pk__in=unseen.tolist())
     columns: list[Any] = list(
@@ -383,13 +385,13 @@ def _append_new_rows(
     if len(pair) and (not len(pairs) or (pairs.ids[index] != pair).any()):
         return None
     kept = pairs.kind[index] != QUALIFICATION
-    if known is not None:
-        kept &= ~np.isin(judgement, known.judgement[np.searchsorted(known.judgement, after) :])
+    if earlier is not None:
+        kept &= ~np.isin(judgement, earlier.judgement[np.searchsorted(earlier.judgement, after) :])
         if not kept.any():
-            return known
+            return earlier
     new = np.flatnonzero(kept)
     annotators, judges = (
-        (list(known.annotators), list(known.judges)) if known is not None else ([], [])
+        (list(earlier.annotators), list(earlier.judges)) if earlier is not None else ([], [])
     )
     unknown = sorted(set(member[new].tolist()) - members.keys())
     for pk, pseudonym, kind in Membership.objects.filter(pk__in=unknown).values_list(
@@ -423,14 +425,14 @@ def _append_new_rows(
         guideline=np.array(columns[9], dtype=np.int32)[new],
         words=pairs.words[index],
     )
-    return rows if known is None else _merge_rows(known, rows)
+    return rows if earlier is None else _merge_rows(earlier, rows)
 
 
-def _merge_rows(known: JudgementRows, later: JudgementRows) -> JudgementRows:
+def _merge_rows(earlier: JudgementRows, later: JudgementRows) -> JudgementRows:
     """Merge two sets of judgements by ascending ID. A later one replaces an earlier one of the same
     annotator and pair."""
-    kept = np.ones(len(known), dtype=bool)
-    candidates = np.flatnonzero(np.isin(known.pair, later.pair))
+    kept = np.ones(len(earlier), dtype=bool)
+    candidates = np.flatnonzero(np.isin(earlier.pair, later.pair))
     revised = {
         (pair, member): judgement
         for pair, member, judgement in zip(
@@ -438,10 +440,10 @@ def _merge_rows(known: JudgementRows, later: JudgementRows) -> JudgementRows:
         )
     }
     for row in candidates.tolist():
-        if (int(known.pair[row]), int(known.member[row])) in revised:
+        if (int(earlier.pair[row]), int(earlier.member[row])) in revised:
             kept[row] = False
     arrays: dict[str, Any] = {
-        f.name: np.concatenate([getattr(known, f.name)[kept], getattr(later, f.name)])
+        f.name: np.concatenate([getattr(earlier, f.name)[kept], getattr(later, f.name)])
         for f in fields(JudgementRows)
         if f.name not in ID_LISTS
     }

@@ -71,11 +71,11 @@ class JudgementRows:
         (n,)."""
         return (self.status == COUNTED) & (self.grade != NO_GRADE)
 
-    def where(self, kept: NDArray[np.bool_] | NDArray[np.integer]) -> JudgementRows:
+    def where(self, selection: NDArray[np.bool_] | NDArray[np.integer]) -> JudgementRows:
         """Return the judgements selected by a mask or by ordered indices. The lists of distinct IDs
         are unchanged."""
         arrays = {
-            f.name: getattr(self, f.name)[kept] for f in fields(self) if f.name not in ID_LISTS
+            f.name: getattr(self, f.name)[selection] for f in fields(self) if f.name not in ID_LISTS
         }
         return replace(self, **arrays)
 

@@ -173,14 +173,14 @@ class ExportFile(APIView):
         form = ExportOptionsForm(request.query_params, campaign=campaign)
         raise_if_invalid(form)
         try:
-            prepared = exports.prepare_export(export, campaign, form.wanted())
+            prepared = exports.prepare_export(export, campaign, form.export_options())
         except CampaignError as error:
             raise malformed_error(str(error)) from None
-        exports.log_export(campaign, request.user, export, form.wanted())
+        exports.log_export(campaign, request.user, export, form.export_options())
         return FileResponse(
             prepared,
             as_attachment=True,
-            filename=export.filename(campaign, form.wanted().choices),
+            filename=export.filename(campaign, form.export_options().choices),
             content_type=export.content_type,
         )
 
@@ -211,7 +211,7 @@ class PaymentFile(APIView):
         """Return the hours and judgements of each annotator, with names. Only managers may read them."""
         campaign = get_managed_campaign(request, slug)
         try:
-            rate = payment.PayRate.of(
+            rate = payment.PayRate.parse(
                 request.query_params.get("rate", ""), request.query_params.get("per", "")
             )
         except CampaignError as error:
@@ -304,7 +304,7 @@ class RecipeList(APIView):
         given = body.validated_data
         plan = ReleasePlan(
             given["name"],
-            LabelChoices.of(given),
+            LabelChoices.from_json(given),
             **{name: given[name] for name in OPTIONAL_CONTENT},
         )
         try:

@@ -85,7 +85,7 @@ def send_labels_job(work: ClaimedJob) -> dict[str, Any]:
         answer = send_labels(
             campaign,
             asked["export"],
-            LabelChoices.of(asked["choices"]),
+            LabelChoices.from_json(asked["choices"]),
             address=asked["address"],
             user=work.job.created_by,
         )

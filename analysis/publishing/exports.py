@@ -18,7 +18,7 @@ from typing import IO, Any, BinaryIO, cast
 
 from django.utils.translation import gettext as _
 
-from analysis.judgements.campaign_sample import describe_order, is_sampled
+from analysis.judgements.campaign_sample import describe_prioritised_progress, is_sampled
 from analysis.judgements.labels import ALL_JUDGES, LabelChoices, Labels, make_labels
 from analysis.publishing import sample_files
 from analysis.publishing.contents import (
@@ -153,11 +153,11 @@ def available_exports(campaign: Campaign) -> dict[str, Export]:
     }
 
 
-def prepare_export(export: Export, campaign: Campaign, wanted: ExportOptions) -> BinaryIO:
+def prepare_export(export: Export, campaign: Campaign, options: ExportOptions) -> BinaryIO:
     """Return the complete exported file, made from one snapshot and positioned at its start.
     Downloads start only once it is complete, so they are never truncated. Raises CampaignError if
     it cannot be created."""
-    if not wanted.choices.is_primary and "question" not in export.heeds:
+    if not options.choices.is_primary and "question" not in export.heeds:
         raise CampaignError(
             _("The export “%(title)s” contains grades only, no further questions.")
             % {"title": export.title}
@@ -166,10 +166,10 @@ def prepare_export(export: Export, campaign: Campaign, wanted: ExportOptions) ->
     with snapshot():
         now = Campaign.objects.select_related("collection", "pool").get(pk=campaign.pk)
         if export.binary:
-            _text_writer(lambda: export.write(now, wanted, cast(Any, file)))
+            _text_writer(lambda: export.write(now, options, cast(Any, file)))
         else:
             text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
-            _text_writer(lambda: export.write(now, wanted, text))
+            _text_writer(lambda: export.write(now, options, text))
             text.flush()
             text.detach()
     file.seek(0)
@@ -185,10 +185,10 @@ def _text_writer(write: Callable[[], object]) -> None:
         ) from error
 
 
-def log_export(campaign: Campaign, user: Any, export: Export, wanted: ExportOptions) -> None:
-    details = {"choices": ", ".join(wanted.choices.words())} if "labels" in export.heeds else {}
+def log_export(campaign: Campaign, user: Any, export: Export, options: ExportOptions) -> None:
+    details = {"choices": ", ".join(options.choices.words())} if "labels" in export.heeds else {}
     record_event(
-        campaign, user, AuditAction.EXPORTED, export.filename(campaign, wanted.choices), **details
+        campaign, user, AuditAction.EXPORTED, export.filename(campaign, options.choices), **details
     )
 
 
@@ -216,25 +216,25 @@ def check_choices(campaign: Campaign, choices: LabelChoices) -> list[str]:
 
 
 def comment_lines(
-    campaign: Campaign, wanted: ExportOptions, made: Labels, scale: str
+    campaign: Campaign, options: ExportOptions, labels: Labels, scale: str
 ) -> Iterable[str]:
     """Return the comment lines at the start of a file of labels. They depend only on the data.
     scale: `graded` or `binary`."""
-    yield f"# campaign {campaign.slug}: {', '.join(wanted.choices.words())}\n"
-    if wanted.topics is not None:
-        yield f"# only the topics {', '.join(sorted(wanted.topics))}\n"
-    ended = (made.graded if scale == "graded" else made.binary).ended
+    yield f"# campaign {campaign.slug}: {', '.join(options.choices.words())}\n"
+    if options.topics is not None:
+        yield f"# only the topics {', '.join(sorted(options.topics))}\n"
+    ended = (labels.graded if scale == "graded" else labels.binary).ended
     if ended is not None and not ended.converged:
         rounds = format_count(ended.rounds, "round")
         yield (
-            f"# {wanted.choices.method} did not converge within {rounds}: some labels might "
+            f"# {options.choices.method} did not converge within {rounds}: some labels might "
             f"change in further rounds\n"
         )
-    if made.n_adjudicated:
-        yield f"# {format_count(made.n_adjudicated, 'label')} adjudicated by a manager\n"
-    if made.n_known:
+    if labels.n_adjudicated:
+        yield f"# {format_count(labels.n_adjudicated, 'label')} adjudicated by a manager\n"
+    if labels.n_known:
         yield (
-            f"# {format_count(made.n_known, 'known grade')} of qualification pairs, not "
+            f"# {format_count(labels.n_known, 'known grade')} of qualification pairs, not "
             "judged in this campaign\n"
         )
     if is_sampled(campaign):
@@ -242,34 +242,34 @@ def comment_lines(
             f"{SAMPLED_MARK}: pairs were drawn with unequal probabilities; scores are estimated "
             f"from the five-column file, which has the strata\n"
         )
-    if half := describe_order(campaign):
+    if half := describe_prioritised_progress(campaign):
         yield (
             f"# ORDERED, relevant first: {half} Scores computed from these qrels are not "
             "comparable with those of a complete pool\n"
         )
-    if annotator_type_suffix(campaign, wanted.choices) == "-simulated":
+    if annotator_type_suffix(campaign, options.choices) == "-simulated":
         yield "# SIMULATED: this campaign holds judgements of simulated annotators\n"
 
 
 def _qrels_writer(grades: str) -> Callable[[Campaign, ExportOptions, IO[str]], None]:
-    def write(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-        chosen_labels = make_labels(campaign, wanted.choices)
-        if wanted.comments:
-            out.writelines(comment_lines(campaign, wanted, chosen_labels, grades))
-        write_qrels(chosen_labels.qrels(grades, wanted.topics), out)
+    def write(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
+        chosen_labels = make_labels(campaign, options.choices)
+        if options.comments:
+            out.writelines(comment_lines(campaign, options, chosen_labels, grades))
+        write_qrels(chosen_labels.qrels(grades, options.topics), out)
 
     return write
 
 
-def _write_labels(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    write_label_rows(make_labels(campaign, wanted.choices), out, spreadsheet=wanted.spreadsheet)
+def _write_labels(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
+    write_label_rows(make_labels(campaign, options.choices), out, spreadsheet=options.spreadsheet)
 
 
-def write_label_rows(made: Labels, out: IO[str], *, spreadsheet: bool = False) -> None:
+def write_label_rows(labels: Labels, out: IO[str], *, spreadsheet: bool = False) -> None:
     """Write the graded and the binary label of every pair, and how each was decided."""
     safe = escape_formula if spreadsheet else str
     out.write("\t".join(LABEL_COLUMNS) + "\n")
-    for label in made.rows:
+    for label in labels.rows:
         cells = [
             label.topic,
             label.document,
@@ -282,40 +282,40 @@ def write_label_rows(made: Labels, out: IO[str], *, spreadsheet: bool = False) -
         out.write("\t".join(safe(str(cell)) for cell in cells) + "\n")
 
 
-def _write_judgements(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def _write_judgements(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     write_raw_judgements(
-        iterate_raw_judgements(campaign, wanted.choices),
+        iterate_raw_judgements(campaign, options.choices),
         out,
-        spreadsheet=wanted.spreadsheet,
+        spreadsheet=options.spreadsheet,
         questions=[question.key for question in campaign.questions_after_grade],
     )
 
 
 def _prels_writer(grades: str) -> Callable[[Campaign, ExportOptions, IO[str]], None]:
-    def write(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-        sample_files.write_prels(campaign, wanted.choices, out, grades=grades)
+    def write(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
+        sample_files.write_prels(campaign, options.choices, out, grades=grades)
 
     return write
 
 
-def _write_sample(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def _write_sample(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     sample_files.write_sample(
-        campaign, wanted.choices, out, safe=escape_formula if wanted.spreadsheet else str
+        campaign, options.choices, out, safe=escape_formula if options.spreadsheet else str
     )
 
 
-def _write_batches(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    sample_files.write_batches(campaign, out, safe=escape_formula if wanted.spreadsheet else str)
+def _write_batches(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
+    sample_files.write_batches(campaign, out, safe=escape_formula if options.spreadsheet else str)
 
 
-def _write_excluded(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    rows = (row for row in iterate_raw_judgements(campaign, wanted.choices) if row.excluded)
-    write_raw_judgements(rows, out, spreadsheet=wanted.spreadsheet)
+def _write_excluded(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
+    rows = (row for row in iterate_raw_judgements(campaign, options.choices) if row.excluded)
+    write_raw_judgements(rows, out, spreadsheet=options.spreadsheet)
 
 
-def _write_fira(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def _write_fira(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     left_out = write_fira_judgements(
-        iterate_raw_judgements(campaign, wanted.choices, counted=True), out
+        iterate_raw_judgements(campaign, options.choices, counted=True), out
     )
     if left_out:
         raise ValueError(
@@ -323,15 +323,15 @@ def _write_fira(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None
         )
 
 
-def _write_crowdkit(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    write_crowdkit(iterate_raw_judgements(campaign, wanted.choices, counted=True), out)
+def _write_crowdkit(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
+    write_crowdkit(iterate_raw_judgements(campaign, options.choices, counted=True), out)
 
 
-def _write_quepid_book(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def _write_quepid_book(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     """Write a Quepid book: each pair with its counted judgements. Annotators' email addresses are
     pseudonyms in a domain that cannot exist (RFC 2606)."""
     given = groupby(
-        iterate_raw_judgements(campaign, wanted.choices, counted=True),
+        iterate_raw_judgements(campaign, options.choices, counted=True),
         key=lambda j: (j.qid, j.docid),
     )
     judged = {
@@ -353,7 +353,7 @@ def _write_quepid_book(campaign: Campaign, wanted: ExportOptions, out: IO[str]) 
     write_quepid_book(name, pairs, out, grades=[str(grade["name"]) for grade in campaign.scale])
 
 
-def _write_quepid_snapshot(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def _write_quepid_snapshot(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     """Write a Quepid snapshot: the pool as one ranking per query, by best rank, then document
     ID."""
     if campaign.pool is None:
@@ -371,16 +371,16 @@ def _write_quepid_snapshot(campaign: Campaign, wanted: ExportOptions, out: IO[st
         out,
         name=campaign.pool.name,
         time=campaign.pool.created_at,
-        spreadsheet=wanted.spreadsheet,
+        spreadsheet=options.spreadsheet,
     )
 
 
-def _rated_pairs(campaign: Campaign, wanted: ExportOptions) -> list[RatedPair]:
+def _rated_pairs(campaign: Campaign, options: ExportOptions) -> list[RatedPair]:
     """Return every pair with its label and its position in its query's ranking by best rank, then
     document ID."""
     grades = {
         (label.topic, label.document): label.grade
-        for label in make_labels(campaign, wanted.choices).rows
+        for label in make_labels(campaign, options.choices).rows
     }
     pairs = sorted(
         iterate_pair_texts(campaign), key=lambda p: (p["topic"], p["best_rank"], p["document"])
@@ -398,57 +398,60 @@ def _rated_pairs(campaign: Campaign, wanted: ExportOptions) -> list[RatedPair]:
     ]
 
 
-def _write_ratings(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def _write_ratings(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     write_ratings(
-        _rated_pairs(campaign, wanted), out, safe=escape_formula if wanted.spreadsheet else str
+        _rated_pairs(campaign, options), out, safe=escape_formula if options.spreadsheet else str
     )
 
 
-def _write_detailed(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def _write_detailed(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     write_detailed(
-        _rated_pairs(campaign, wanted),
+        _rated_pairs(campaign, options),
         out,
         case=campaign.name,
-        safe=escape_formula if wanted.spreadsheet else str,
+        safe=escape_formula if options.spreadsheet else str,
     )
 
 
-def _write_general(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def _write_general(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     counts = Counter(pair["topic"] for pair in iterate_pair_texts(campaign))
     topics = {
         pair["topic"]: CaseQuery(pair["text"], counts[pair["topic"]], pair["description"])
         for pair in iterate_pair_texts(campaign)
     }
     write_general(
-        topics.values(), out, case=campaign.name, safe=escape_formula if wanted.spreadsheet else str
+        topics.values(),
+        out,
+        case=campaign.name,
+        safe=escape_formula if options.spreadsheet else str,
     )
 
 
-def _labelled_queries(campaign: Campaign, wanted: ExportOptions) -> list[LabelledQuery]:
+def _labelled_queries(campaign: Campaign, options: ExportOptions) -> list[LabelledQuery]:
     texts = dict(campaign.collection.topics.values_list("topic_id", "text"))
-    labels = make_labels(campaign, wanted.choices).qrels("graded", wanted.topics)
+    labels = make_labels(campaign, options.choices).qrels("graded", options.topics)
     return list_labelled_queries(labels, texts)
 
 
-def _write_import_judgment(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def _write_import_judgment(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     name = f"{campaign.name} (simulated)" if campaign.simulated else campaign.name
-    described = ", ".join(wanted.choices.words())
+    described = ", ".join(options.choices.words())
     write_import_judgment(
-        _labelled_queries(campaign, wanted), out, name=name, description=described
+        _labelled_queries(campaign, options), out, name=name, description=described
     )
 
 
-def _write_rank_eval(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    write_rank_eval(_labelled_queries(campaign, wanted), out, index=campaign.collection.slug)
+def _write_rank_eval(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
+    write_rank_eval(_labelled_queries(campaign, options), out, index=campaign.collection.slug)
 
 
-def _write_ltr(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    write_ltr(_labelled_queries(campaign, wanted), out)
+def _write_ltr(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
+    write_ltr(_labelled_queries(campaign, options), out)
 
 
-def _write_label_csv(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
-    safe = escape_formula if wanted.spreadsheet else str
-    write_label_csv(_labelled_queries(campaign, wanted), out, safe=safe)
+def _write_label_csv(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
+    safe = escape_formula if options.spreadsheet else str
+    write_label_csv(_labelled_queries(campaign, options), out, safe=safe)
 
 
 def write_documents(campaign: Campaign, out: IO[str], *, whole: bool = False) -> None:
@@ -475,7 +478,7 @@ def write_documents(campaign: Campaign, out: IO[str], *, whole: bool = False) ->
             )
 
 
-def _write_beir(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def _write_beir(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     def queries(text: IO[str]) -> None:
         for topic in campaign.collection.topics.filter(removed_reason="").order_by(
             "position", "topic_id"
@@ -488,7 +491,7 @@ def _write_beir(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None
         text.write("query-id\tcorpus-id\tscore\n")
         text.writelines(
             f"{row.topic}\t{row.document}\t{row.grade}\n"
-            for row in make_labels(campaign, wanted.choices).rows
+            for row in make_labels(campaign, options.choices).rows
         )
 
     write_zip(
@@ -501,19 +504,19 @@ def _write_beir(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None
     )
 
 
-def _write_pool(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def _write_pool(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     out.writelines(iterate_pool_lines(campaign))
 
 
-def _write_kept_topics(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def _write_kept_topics(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     out.write(format_kept_topics(campaign.collection))
 
 
-def _write_removed_topics(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def _write_removed_topics(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     out.write(format_removed_topics(campaign.collection))
 
 
-def write_adjudications(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def write_adjudications(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     """Write the adjudicated labels with their reasons, without the names of managers."""
     out.write("\t".join(ADJUDICATION_COLUMNS) + "\n")
     ruled = get_ruled_pairs(campaign)
@@ -524,7 +527,7 @@ def write_adjudications(campaign: Campaign, wanted: ExportOptions, out: IO[str])
         "adjudicated_at",
         "adjudicated_reason",
     )
-    safe = escape_formula if wanted.spreadsheet else str
+    safe = escape_formula if options.spreadsheet else str
     for topic, document, grade, at, reason in sorted(
         ruled.values_list(*wanted_columns), key=lambda row: row[:2]
     ):
@@ -533,9 +536,9 @@ def write_adjudications(campaign: Campaign, wanted: ExportOptions, out: IO[str])
         out.write("\t".join(safe(cell) for cell in cells) + "\n")
 
 
-def _write_feedback(campaign: Campaign, wanted: ExportOptions, out: IO[str]) -> None:
+def _write_feedback(campaign: Campaign, options: ExportOptions, out: IO[str]) -> None:
     """Write the annotators' closing feedback. Without answers, only the header is written."""
-    safe = escape_formula if wanted.spreadsheet else str
+    safe = escape_formula if options.spreadsheet else str
     out.write("\t".join(FEEDBACK_COLUMNS) + "\n")
     out.writelines("\t".join(map(safe, row)) + "\n" for row in iterate_feedback(campaign))
 

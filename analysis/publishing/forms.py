@@ -154,7 +154,7 @@ class ChoicesForm(forms.Form):
         given = {
             name: value for name, value in self.cleaned_data.items() if value not in (None, "", [])
         }
-        return LabelChoices.of(given | {"with_gold": not given.get("without_gold", False)})
+        return LabelChoices.from_json(given | {"with_gold": not given.get("without_gold", False)})
 
 
 class ExportOptionsForm(ChoicesForm):
@@ -173,7 +173,7 @@ class ExportOptionsForm(ChoicesForm):
         help_text=_("Adds an apostrophe to cells that a spreadsheet would run as formulas."),
     )
 
-    def wanted(self) -> exports.ExportOptions:
+    def export_options(self) -> exports.ExportOptions:
         return exports.ExportOptions(
             self.choices(),
             comments=self.cleaned_data["comments"],

@@ -48,7 +48,7 @@ class PayRate:
     per: str = "hour"
 
     @classmethod
-    def of(cls, amount: str, per: str) -> PayRate:
+    def parse(cls, amount: str, per: str) -> PayRate:
         """Parse the pay rate as entered. Raises CampaignError if it is invalid."""
         per = per or "hour"
         if per not in RATE_UNITS:

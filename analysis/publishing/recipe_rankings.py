@@ -125,10 +125,10 @@ def compute_recipe_comparison(work: ClaimedJob) -> dict[str, Any]:
 
 
 def no_comparison_reason(
-    campaign: Campaign, n_runs: int, made: list[Labels], names: tuple[str, ...]
+    campaign: Campaign, n_runs: int, labels: list[Labels], names: tuple[str, ...]
 ) -> str:
     """Return why the system rankings under two recipes cannot be compared, or an empty string."""
     if reason := no_rankings_reason(campaign, n_runs):
         return reason
-    without = [name for name, one in zip(names, made, strict=True) if not one.rows]
+    without = [name for name, one in zip(names, labels, strict=True) if not one.rows]
     return f"no pair has a label under {' and '.join(without)}" if without else ""

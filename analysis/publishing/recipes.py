@@ -43,7 +43,7 @@ def make_release_plan(recipe: Recipe) -> ReleasePlan:
     given = recipe.choices
     return ReleasePlan(
         recipe.name,
-        LabelChoices.of(given),
+        LabelChoices.from_json(given),
         **{name: bool(given.get(name)) for name in OPTIONAL_CONTENT},
     )
 

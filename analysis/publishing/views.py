@@ -198,7 +198,7 @@ def _render_page(
         "engine_addresses": list(settings.ENGINE_ENDPOINTS),
         "release_missing": find_missing(
             read_campaign_facts(
-                campaign, ReleasePlan(), made=labels if choices.is_primary else None
+                campaign, ReleasePlan(), labels=labels if choices.is_primary else None
             )
         ),
     }
@@ -265,14 +265,14 @@ def file(request: HttpRequest, slug: str, name: str) -> HttpResponse | FileRespo
             request, campaign, form, RecipeForm(campaign=campaign, prefix="recipe"), status=400
         )
     try:
-        prepared = exports.prepare_export(export, campaign, form.wanted())
+        prepared = exports.prepare_export(export, campaign, form.export_options())
     except CampaignError as error:
         messages.error(request, str(error))
         return redirect("campaign-export", slug)
     if request.method == "GET":
-        exports.log_export(campaign, request.user, export, form.wanted())
+        exports.log_export(campaign, request.user, export, form.export_options())
     return file_response(
-        prepared, export.filename(campaign, form.wanted().choices), export.content_type
+        prepared, export.filename(campaign, form.export_options().choices), export.content_type
     )
 
 
@@ -306,7 +306,7 @@ def payment_file(request: HttpRequest, slug: str) -> HttpResponse:
     are included."""
     campaign = get_managed_campaign(request, slug)
     try:
-        rate = payment.PayRate.of(request.GET.get("rate", ""), request.GET.get("per", ""))
+        rate = payment.PayRate.parse(request.GET.get("rate", ""), request.GET.get("per", ""))
     except CampaignError as error:
         messages.error(request, str(error))
         return redirect("campaign-people", slug)

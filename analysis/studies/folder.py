@@ -84,7 +84,7 @@ def _read_checksums(folder: Path) -> dict[str, str]:
 
 
 def write_study_folder(
-    made: MadeStudy, target: Path, *, inputs: Path | None = None, replace: bool = False
+    study: MadeStudy, target: Path, *, inputs: Path | None = None, replace: bool = False
 ) -> dict[str, Any]:
     """Write a study to its folder and return the command's result. inputs: a folder to move to
     `inputs`. Raises BadInput."""
@@ -93,34 +93,34 @@ def write_study_folder(
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
-        written = _write_parts(made, temporary)
+        written = _write_parts(study, temporary)
         if inputs is not None:
             shutil.copytree(inputs, temporary / "inputs")
         about = {
-            "study": made.study.name,
-            "title": made.title,
-            "source": made.study.source,
-            "command": made.command,
-            "seed": made.settings.values["seed"],
-            "parameters": made.parameters(),
-            "versions": made.versions(),
+            "study": study.study.name,
+            "title": study.title,
+            "source": study.study.source,
+            "command": study.command,
+            "seed": study.settings.values["seed"],
+            "parameters": study.parameters(),
+            "versions": study.versions(),
             "inputs": [
                 {"key": key, "path": path, "bytes": size, "sha256": digest}
-                for key, path, size, digest in made.inputs
+                for key, path, size, digest in study.inputs
             ],
             "parts": written,
-            "left_out": {name: reason for name, (_, reason) in made.left_out.items()},
-            "warnings": made.warnings,
+            "left_out": {name: reason for name, (_, reason) in study.left_out.items()},
+            "warnings": study.warnings,
         }
         _write_text(
             temporary / ABOUT,
             json.dumps(to_json_types(about), ensure_ascii=False, indent=1, allow_nan=False) + "\n",
         )
-        tables = [table for one in made.parts for table in one.section.tables]
+        tables = [table for one in study.parts for table in one.section.tables]
         _write_text(temporary / "macros.tex", render_macros(tables))
-        _write_text(temporary / "study.toml", made.settings.text)
-        _write_text(temporary / "report.html", render_html(made))
-        _write_text(temporary / "report.md", render_markdown(made))
+        _write_text(temporary / "study.toml", study.settings.text)
+        _write_text(temporary / "report.html", render_html(study))
+        _write_text(temporary / "report.md", render_markdown(study))
         sums = "".join(
             f"{hashlib.sha256((temporary / name).read_bytes()).hexdigest()}  {name}\n"
             for name in _files_in(temporary)
@@ -134,17 +134,17 @@ def write_study_folder(
     return to_json_types(about)  # type: ignore[no-any-return]
 
 
-def _write_parts(made: MadeStudy, folder: Path) -> dict[str, Any]:
+def _write_parts(study: MadeStudy, folder: Path) -> dict[str, Any]:
     for name in ("tables", "figures"):
         (folder / name).mkdir()
-    to_tex = LAYOUTS[made.settings.values["layout"]]
-    font = made.settings.values["font"]
+    to_tex = LAYOUTS[study.settings.values["layout"]]
+    font = study.settings.values["font"]
     return {
         one.part.name: {
             "files": _write_part(one, folder, to_tex, font),
             "values": one.section.values,
         }
-        for one in made.parts
+        for one in study.parts
     }
 
 

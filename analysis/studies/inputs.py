@@ -60,7 +60,7 @@ class StudyInputs:
         }
 
     @classmethod
-    def of(cls, kept: Mapping[str, Any], files: Mapping[str, bytes]) -> StudyInputs:
+    def from_json(cls, kept: Mapping[str, Any], files: Mapping[str, bytes]) -> StudyInputs:
         return cls(
             kept["values"], kept["uploads"], files, kept["runs"], kept["qrels"], kept["clicks"]
         )

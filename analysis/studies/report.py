@@ -47,19 +47,19 @@ MAX_ROWS = 60
 Markdown, and those with more than MAX_SHOWN rows are only in files."""
 
 
-def render_html(made: MadeStudy) -> str:
+def render_html(study: MadeStudy) -> str:
     body = [
-        f"<h1>{escape(made.title)}</h1>",
-        _paragraph_html(f"{made.study.sentence} Based on {made.study.source}."),
+        f"<h1>{escape(study.title)}</h1>",
+        _paragraph_html(f"{study.study.sentence} Based on {study.study.source}."),
     ]
     body += (
         [f'<p class="out"><strong>{SIMULATED_NOTE}</strong></p>']
-        if made.settings.values["simulated"]
+        if study.settings.values["simulated"]
         else []
     )
-    body += [_left_out_html(made)] if made.left_out else []
-    body.append(_contents_html(made))
-    for one in made.parts:
+    body += [_left_out_html(study)] if study.left_out else []
+    body.append(_contents_html(study))
+    for one in study.parts:
         body.append(f'<section id="{escape(one.part.name)}"><h2>{escape(one.part.title)}</h2>')
         body += [_paragraph_html(words) for words in one.section.words]
         body += [_table_html(table) for table in one.section.tables]
@@ -74,11 +74,11 @@ def render_html(made: MadeStudy) -> str:
         )
         body.append("</section>")
     body.append(
-        f'<section id="{ABOUT_ID}"><h2>How this was made</h2>' + _about_html(made) + "</section>"
+        f'<section id="{ABOUT_ID}"><h2>How this was made</h2>' + _about_html(study) + "</section>"
     )
     head = (
         f'<meta charset="utf-8"><meta name="viewport" '
-        f'content="width=device-width"><title>{escape(made.title)}</title>'
+        f'content="width=device-width"><title>{escape(study.title)}</title>'
     )
     page = (
         f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE_SHEET}{render_css()}</style></head>\n<body><main>\n'
@@ -90,10 +90,10 @@ def render_html(made: MadeStudy) -> str:
 ABOUT_ID = "about-this-report"
 
 
-def _contents_html(made: MadeStudy) -> str:
+def _contents_html(study: MadeStudy) -> str:
     """Render the table of contents: links to the parts, with the tables and figures of each."""
     items = []
-    for one in made.parts:
+    for one in study.parts:
         tables = [(f"t-{table.key}", table.title) for table in one.section.tables]
         figures = [(f"f-{figure.key}", figure.caption) for figure in one.section.figures]
         inside = "".join(
@@ -137,10 +137,10 @@ def _inline_html(text: str) -> str:
     return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(text))
 
 
-def _left_out_html(made: MadeStudy) -> str:
+def _left_out_html(study: MadeStudy) -> str:
     items = "".join(
         f"<li>{escape(title)}: {_inline_html(reason)}</li>"
-        for title, reason in made.left_out.values()
+        for title, reason in study.left_out.values()
     )
     return f'<div class="out"><strong>Left out</strong><ul>{items}</ul></div>'
 
@@ -210,66 +210,70 @@ def _figure_html(figure: Figure) -> str:
     return f'<div id="f-{figure.key}">{figure.picture}{files}</div>'
 
 
-def _about_html(made: MadeStudy) -> str:
+def _about_html(study: MadeStudy) -> str:
     rows = "".join(
         (
             f"<tr><th scope=row>{escape(key)}</th><td>{escape(path)}</td><td "
             f"class=number>{size:,}</td><td><code>{digest}</code></td></tr>"
         )
-        for key, path, size, digest in made.inputs
+        for key, path, size, digest in study.inputs
     )
     head = "<tr><th>input</th><th>file</th><th>bytes</th><th>SHA-256</th></tr>"
     table = (
         f'<div class="scroll" tabindex="0" role="region" '
         f'aria-label="Inputs"><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>'
     )
-    warnings = "".join(f"<li>{escape(text)}</li>" for text in made.warnings)
+    warnings = "".join(f"<li>{escape(text)}</li>" for text in study.warnings)
     said = f"<p>Warnings of the commands:</p><ul>{warnings}</ul>" if warnings else ""
-    return f"<pre>{escape(made.command)}</pre>{_paragraph_html(_versions_text(made))}<pre>{escape(_parameters_text(made))}</pre>{table}{said}"
+    return f"<pre>{escape(study.command)}</pre>{_paragraph_html(_versions_text(study))}<pre>{escape(_parameters_text(study))}</pre>{table}{said}"
 
 
-def _versions_text(made: MadeStudy) -> str:
+def _versions_text(study: MadeStudy) -> str:
     return (
         "The same inputs give the same bytes with "
-        + ", ".join(f"{name} {number}" for name, number in made.versions().items())
+        + ", ".join(f"{name} {number}" for name, number in study.versions().items())
         + "."
     )
 
 
-def _parameters_text(made: MadeStudy) -> str:
+def _parameters_text(study: MadeStudy) -> str:
     return "\n".join(
-        f"{name} = {value!r}" for name, value in made.parameters().items() if value is not None
+        f"{name} = {value!r}" for name, value in study.parameters().items() if value is not None
     )
 
 
-def render_markdown(made: MadeStudy) -> str:
-    parts = [f"# {escape_line(made.title)}", f"{made.study.sentence} Based on {made.study.source}."]
-    if made.settings.values["simulated"]:
+def render_markdown(study: MadeStudy) -> str:
+    parts = [
+        f"# {escape_line(study.title)}",
+        f"{study.study.sentence} Based on {study.study.source}.",
+    ]
+    if study.settings.values["simulated"]:
         parts.append(f"**{SIMULATED_NOTE}**")
-    if made.left_out:
+    if study.left_out:
         parts.append(
             "**Left out**\n\n"
             + "\n".join(
-                f"- {escape_line(f'{title}: {reason}')}" for title, reason in made.left_out.values()
+                f"- {escape_line(f'{title}: {reason}')}"
+                for title, reason in study.left_out.values()
             )
         )
-    for one in made.parts:
+    for one in study.parts:
         parts += [f"## {escape_line(one.part.title)}", *_part_markdown(one)]
     inputs = "\n".join(
         f"| {key} | {escape_line(path)} | {size:,} | `{digest}` |"
-        for key, path, size, digest in made.inputs
+        for key, path, size, digest in study.inputs
     )
     parts += [
         "## How this was made",
-        f"    {made.command}",
-        _versions_text(made),
-        "```\n" + _parameters_text(made) + "\n```",
+        f"    {study.command}",
+        _versions_text(study),
+        "```\n" + _parameters_text(study) + "\n```",
         "| input | file | bytes | SHA-256 |\n|---|---|---:|---|\n" + inputs,
     ]
-    if made.warnings:
+    if study.warnings:
         parts.append(
             "Warnings of the commands:\n\n"
-            + "\n".join(f"- {escape_line(text)}" for text in made.warnings)
+            + "\n".join(f"- {escape_line(text)}" for text in study.warnings)
         )
     return "\n\n".join(parts) + "\n"
 

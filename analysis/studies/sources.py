@@ -60,10 +60,10 @@ SETTINGS_FILE = "study.toml"
 NO_INPUTS = StudyInputs()
 
 
-def _qrels_writer(load: Callable[..., Any], *of: Any) -> Callable[[IO[str]], object]:
+def _qrels_writer(load: Callable[..., Any], *arguments: Any) -> Callable[[IO[str]], object]:
     """Return a function that writes qrels. The data are loaded on its first call, because the study
     may not need them."""
-    return lambda out: write_qrels(load(*of), out)
+    return lambda out: write_qrels(load(*arguments), out)
 
 
 def _run_writer(load: Callable[[], Any], tag: str) -> Callable[[IO[str]], object]:
@@ -218,11 +218,11 @@ def _write_campaign_inputs(
     return made.write_settings(given)
 
 
-def _limit_measures(made: _InputFolder, study: Study, depth: int | None) -> None:
+def _limit_measures(inputs: _InputFolder, study: Study, depth: int | None) -> None:
     """Limit the cutoffs of a comparison's default measures to the judging depth."""
     if study.name == "comparison":
         usual = parse_measures(str(keys_by_name(study)["measures"].default))
-        made.value("measures", " ".join(map(str, limit_cutoffs(usual, depth))))
+        inputs.value("measures", " ".join(map(str, limit_cutoffs(usual, depth))))
 
 
 def select_click_references(campaign: Campaign, given: StudyInputs) -> Sequence[str]:
@@ -258,7 +258,7 @@ def write_collection_inputs(
 
 
 def _add_collection_files(
-    made: _InputFolder,
+    inputs: _InputFolder,
     collection: Collection,
     campaign: Campaign | None,
     given: StudyInputs,
@@ -267,26 +267,28 @@ def _add_collection_files(
     clicks: Sequence[str],
 ) -> None:
     """Add the collection's documents, topics, runs and qrels to the input files."""
-    made.value("documents", count_documents(collection) or None)
-    made.file("texts", "topics.tsv", lambda out: out.write(exports.format_kept_topics(collection)))
-    _add_runs(made, collection, given.runs)
-    if made.kinds.get("qrels") == "named":
+    inputs.value("documents", count_documents(collection) or None)
+    inputs.file(
+        "texts", "topics.tsv", lambda out: out.write(exports.format_kept_topics(collection))
+    )
+    _add_runs(inputs, collection, given.runs)
+    if inputs.kinds.get("qrels") == "named":
         for reference in qrels:
             name, write = get_qrels_writer(reference, collection, campaign)
-            made.named("qrels", name, "qrels", write)
+            inputs.named("qrels", name, "qrels", write)
     elif qrels:
         name, write = get_qrels_writer(qrels[0], collection, campaign)
-        made.file(
+        inputs.file(
             "qrels",
             "labels.qrels"
             if is_own_labels(qrels[0])
-            else make_path("qrels", name, ".qrels", made.taken),
+            else make_path("qrels", name, ".qrels", inputs.taken),
             write,
         )
     for reference in clicks if given.clicks is None else given.clicks:
         refuse_judged_qrels(reference, collection)
         name, write = get_qrels_writer(reference, collection, campaign)
-        made.named("clicks", name, "clicks", write)
+        inputs.named("clicks", name, "clicks", write)
 
 
 def get_qrels_writer(
@@ -320,19 +322,19 @@ def refuse_judged_qrels(reference: str, collection: Collection) -> None:
         )
 
 
-def _add_scale(made: _InputFolder, scale: Any, min_relevant: int, min_seconds: float) -> None:
+def _add_scale(inputs: _InputFolder, scale: Any, min_relevant: int, min_seconds: float) -> None:
     """Write the grade scale. Studies of judgements also need the names of its grades."""
-    if "scale" not in made.keys:
-        made.value("grades", len(scale))
+    if "scale" not in inputs.keys:
+        inputs.value("grades", len(scale))
         return
-    made.value("scale", len(scale))
-    made.value("min_relevant", min_relevant)
-    made.value("min_seconds", float(min_seconds))
-    made.value("grades", {str(grade["value"]): str(grade["name"]) for grade in scale})
+    inputs.value("scale", len(scale))
+    inputs.value("min_relevant", min_relevant)
+    inputs.value("min_seconds", float(min_seconds))
+    inputs.value("grades", {str(grade["value"]): str(grade["name"]) for grade in scale})
 
 
-def _add_runs(made: _InputFolder, collection: Collection, chosen: Sequence[int] | None) -> None:
-    if "runs" not in made.keys:
+def _add_runs(inputs: _InputFolder, collection: Collection, chosen: Sequence[int] | None) -> None:
+    if "runs" not in inputs.keys:
         return
     rows = [
         row
@@ -340,9 +342,9 @@ def _add_runs(made: _InputFolder, collection: Collection, chosen: Sequence[int] 
         if chosen is None or row.pk in chosen
     ]
     for row in sorted(rows, key=lambda row: row.tag):
-        name = make_path("runs", row.tag, ".run.gz", made.taken)
-        made._written(name, _run_writer(run_loader(row), row.tag))
-    made.value("runs", ["runs/*.run.gz"] if rows else [])
+        name = make_path("runs", row.tag, ".run.gz", inputs.taken)
+        inputs._written(name, _run_writer(run_loader(row), row.tag))
+    inputs.value("runs", ["runs/*.run.gz"] if rows else [])
     if rows and all(row.submitted_on for row in rows):
         header = ["tag", "date", "group", "baseline", "description"]
         lines = [
@@ -355,7 +357,7 @@ def _add_runs(made: _InputFolder, collection: Collection, chosen: Sequence[int] 
             ]
             for r in rows
         ]
-        made.file("order", "order.tsv", lambda out: out.write(format_tsv(header, lines)))
+        inputs.file("order", "order.tsv", lambda out: out.write(format_tsv(header, lines)))
 
 
 DOCUMENTS = "documents.jsonl"
@@ -436,16 +438,16 @@ def _copy_part(release: ReleaseFile, part: str, folder: Path) -> int:
         return out.tell()
 
 
-def _add_release_runs(made: _InputFolder, release: ReleaseFile) -> None:
+def _add_release_runs(inputs: _InputFolder, release: ReleaseFile) -> None:
     """Add the runs of a release to the input files, with their submission dates if all are
     known."""
-    runs = release.runs() if "runs" in made.keys else []
+    runs = release.runs() if "runs" in inputs.keys else []
     for row in runs:
-        _copy_part(release, row.file, made.folder)
-    made.value("runs", ["runs/*.run"] if runs else [])
-    if runs and "order" in made.keys and all(row.submitted_on for row in runs):
-        _copy_part(release, RUNS, made.folder)
-        made.value("order", RUNS)
+        _copy_part(release, row.file, inputs.folder)
+    inputs.value("runs", ["runs/*.run"] if runs else [])
+    if runs and "order" in inputs.keys and all(row.submitted_on for row in runs):
+        _copy_part(release, RUNS, inputs.folder)
+        inputs.value("order", RUNS)
 
 
 def _find_judged_depth(about: Mapping[str, Any]) -> int | None:

@@ -92,7 +92,7 @@ def request_study(
 
 def load_inputs(row: Report) -> StudyInputs:
     paths = [path for paths in row.parameters["uploads"].values() for path in paths]
-    return StudyInputs.of(row.parameters, {path: read_file(row, path) for path in paths})
+    return StudyInputs.from_json(row.parameters, {path: read_file(row, path) for path in paths})
 
 
 def rerun_study(row: Report, *, user: Any) -> Report:

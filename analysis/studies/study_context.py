@@ -100,11 +100,11 @@ class StudyContext:
             text = text.replace(f"{folder}/", "") if folder else text
         return text
 
-    def run(self, command: str, **given: Any) -> Result:
+    def run(self, command: str, **arguments: Any) -> Result:
         """Run a command with these inputs and options, and return its JSON object. Raises
         PartLeftOut with the command's reason if the result cannot be computed."""
         loaded = load_command(command)
-        words = command_words(loaded, given)
+        words = command_words(loaded, arguments)
         key = (command, *words)
         said = shlex.join(["assay", *command_name(command).split(), *map(self.plain, words)])
         if said not in self.commands:
@@ -112,7 +112,7 @@ class StudyContext:
         if key not in self._done:
             try:
                 seed = {"seed": self.seed} if loaded.takes_seed else {}
-                analysis = Analysis(command, {**given, **seed}, stored=self._stored())
+                analysis = Analysis(command, {**arguments, **seed}, stored=self._stored())
                 if analysis.command.takes_processes:
                     analysis.options["processes"] = self.processes
                 self._done[key] = Result(

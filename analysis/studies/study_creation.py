@@ -72,7 +72,7 @@ FILE_KINDS = ("file", "files", "named")
 def make_study(
     study: Study,
     settings: StudySettings,
-    bench: StudyContext,
+    context: StudyContext,
     *,
     command: str = "",
     step: Callable[[str], object] = lambda title: None,
@@ -85,16 +85,16 @@ def make_study(
     parts: list[MadePart] = []
     left_out: dict[str, tuple[str, str]] = {}
     for part in study.parts:
-        bench.begin()
+        context.begin()
         step(part.title)
         try:
-            section = part.make(bench)
+            section = part.make(context)
             tables = [
-                mark_pooled_runs(group_systems(table, bench.systems), bench.pooled_runs)
+                mark_pooled_runs(group_systems(table, context.systems), context.pooled_runs)
                 for table in section.tables
             ]
             section = replace(section, tables=tables)
-            parts.append(MadePart(part, section, list(bench.commands)))
+            parts.append(MadePart(part, section, list(context.commands)))
         except PartLeftOut as reason:
             left_out[part.name] = (part.title, str(reason))
     if not parts:
@@ -102,15 +102,15 @@ def make_study(
         raise PartLeftOut(f"no part of the study {study.name} can be computed: {reasons}")
     font = settings.values["font"]
     if font and find_font_family(font) is None:
-        bench.warn(
+        context.warn(
             f"The font {font} is not installed as a TrueType file ({' or '.join(FONTS[font])}), "
             f"so figures use {FALLBACK_FONT}."
         )
     for made in parts:
         for figure in made.section.figures:
-            warn_if_too_high(figure, bench)
+            warn_if_too_high(figure, context)
     return MadeStudy(
-        study, settings, parts, left_out, bench.warnings, list_inputs(study, settings), command
+        study, settings, parts, left_out, context.warnings, list_inputs(study, settings), command
     )
 
 
@@ -119,12 +119,12 @@ def fits_page(figure: Figure, inches: float) -> bool:
     return lay_out_figure(figure.picture, inches).height_inches <= MAX_INCHES + 0.01
 
 
-def warn_if_too_high(figure: Figure, bench: StudyContext) -> None:
+def warn_if_too_high(figure: Figure, context: StudyContext) -> None:
     try:
         if not fits_page(figure, TEXT_INCHES):
-            bench.warn(f"The figure {figure.key} is taller than {MAX_INCHES:g} inches.")
+            context.warn(f"The figure {figure.key} is taller than {MAX_INCHES:g} inches.")
         if not fits_page(figure, COLUMN_INCHES):
-            bench.warn(
+            context.warn(
                 f"The figure {figure.key} would be taller than {MAX_INCHES:g} inches at the width of one column, so no file of this width was written."
             )
     except EmptyFigure:

@@ -26,10 +26,10 @@ def slugify_name(text: str) -> str:
     return re.sub(r"[^\w.-]+", "-", text, flags=re.ASCII).strip("-.") or "x"
 
 
-def prefix_tables(tables: Sequence[Table], before: str, *, title: str = "") -> list[Table]:
-    """Return the tables with `before` in front of their keys, to make them unique in the study."""
+def prefix_tables(tables: Sequence[Table], prefix: str, *, title: str = "") -> list[Table]:
+    """Return the tables with `prefix` in front of their keys, to make them unique in the study."""
     return [
-        replace(table, key=f"{before}-{table.key}", title=f"{table.title}{title}")
+        replace(table, key=f"{prefix}-{table.key}", title=f"{table.title}{title}")
         for table in tables
     ]
 
@@ -43,8 +43,8 @@ def make_figures(pictures: Sequence[Picture], key: str) -> list[Figure]:
     ]
 
 
-def qrels_and_runs_arguments(bench: StudyContext) -> dict[str, Any]:
+def qrels_and_runs_arguments(context: StudyContext) -> dict[str, Any]:
     """Return the arguments `qrels` and `runs`, which most commands take. Raises PartLeftOut if they
     are missing."""
-    bench.need("qrels", "runs")
-    return {"qrels": bench.file("qrels") or "", "runs": bench.files("runs")}
+    context.need("qrels", "runs")
+    return {"qrels": context.file("qrels") or "", "runs": context.files("runs")}

@@ -34,12 +34,12 @@ from assay.measures.measures import UnknownMeasure
 from pooling.models import Job
 
 
-def page_context(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | None]:
-    """Return the template context of the Results page and a new job to send. asked: name of a
+def page_context(campaign: Campaign, requested_measure: str) -> tuple[dict[str, Any], Job | None]:
+    """Return the template context of the Results page and a new job to send. requested_measure: name of a
     measure as entered, the default measure if empty."""
     shown: dict[str, Any] = {
         "offered": offered_measures(campaign),
-        "measure": asked or default_measure(campaign),
+        "measure": requested_measure or default_measure(campaign),
         "wrong": "",
         "why_not": no_answer_reason(campaign),
     }
@@ -62,13 +62,17 @@ def page_context(campaign: Campaign, asked: str) -> tuple[dict[str, Any], Job | 
     return shown | (_answer_context(answer, live) if answer is not None else {}), job
 
 
-def reader_context(campaign: Campaign, asked: str) -> dict[str, Any]:
+def reader_context(campaign: Campaign, requested_measure: str) -> dict[str, Any]:
     """Return the template context of the Results page for read-only visitors, from the newest
     stored answer and without starting a job. Only measures with an answer are offered."""
     measures = list_answered_measures(campaign)
     usual = default_measure(campaign)
     wanted = (
-        asked if asked in measures else usual if usual in measures else next(iter(measures), usual)
+        requested_measure
+        if requested_measure in measures
+        else usual
+        if usual in measures
+        else next(iter(measures), usual)
     )
     shown: dict[str, Any] = {
         "offered": measures,

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from analysis.judgements.campaign_sample import (
     NotEstimable,
-    describe_order,
+    describe_prioritised_progress,
     describe_stages,
     is_sampled,
     read_campaign_sample,
@@ -109,7 +109,7 @@ def no_answer_reason(campaign: Campaign) -> str:
     """Return why no leading system can be named, as a sentence, or an empty string."""
     if campaign.collection.runs.count() < 2:
         return _("There are fewer than two runs to compare.")
-    if unfinished := describe_order(campaign):
+    if unfinished := describe_prioritised_progress(campaign):
         says = _(
             "No verdict: the pool is judged most likely relevant first. %(unfinished)s "
             "Scores of an incomplete pool are not comparable."
@@ -288,14 +288,14 @@ def _read_run(work: ClaimedJob, number: int, run: Any) -> RunColumns:
 def _answer_from_sample(
     campaign: Campaign,
     choices: LabelChoices,
-    made: Labels,
+    labels: Labels,
     runs: Sequence[RunColumns],
     measure: Measure,
 ) -> dict[str, Any]:
     """Compute the answer for a sampled pool: estimates with confidence intervals for the mean over
     new topics. Only the paired t-test is used, as in `compare systems --sampled`."""
     try:
-        drawn = read_campaign_sample(campaign, choices, made=made)
+        drawn = read_campaign_sample(campaign, choices, labels=labels)
     except NotEstimable as error:
         raise jobs.Refused(str(error)) from None
     prel = drawn.prel("graded")
@@ -340,11 +340,11 @@ def _answer_from_labels(
     campaign: Campaign,
     live: CampaignSnapshot,
     choices: LabelChoices,
-    made: Labels,
+    labels: Labels,
     runs: Sequence[RunColumns],
     measure: Measure,
 ) -> dict[str, Any]:
-    qrels = made.qrels("graded")
+    qrels = labels.qrels("graded")
     evaluator = Evaluator(qrels, [measure], min_relevant=campaign.min_relevant)
     packed = [evaluator.pack(run) for run in runs]
     values = (

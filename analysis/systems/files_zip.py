@@ -41,7 +41,7 @@ def stream_archive(report: Report) -> Iterator[bytes]:
     """Yield a zip archive in chunks: runs, qrels, tables, and the command as a shell script."""
     out = _StreamBuffer()
     with zipfile.ZipFile(out, "w", compression=zipfile.ZIP_DEFLATED, compresslevel=1) as packed:  # type: ignore[arg-type]
-        for one in [InputFile.of(stored) for stored in report.inputs]:
+        for one in [InputFile.from_json(stored) for stored in report.inputs]:
             with packed.open(
                 zipfile.ZipInfo(one.path, ZIP_TIMESTAMP), "w", force_zip64=True
             ) as file:

@@ -69,7 +69,7 @@ class InputFile:
     rows: int = 0
 
     @classmethod
-    def of(cls, stored: Mapping[str, Any]) -> InputFile:
+    def from_json(cls, stored: Mapping[str, Any]) -> InputFile:
         return cls(**stored)
 
     def as_json(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def list_campaign_references(campaign: Campaign) -> list[tuple[str, str]]:
     )
     by_recipes = [
         (
-            str(LabelReference(scale, LabelChoices.of(recipe.choices), recipe)),
+            str(LabelReference(scale, LabelChoices.from_json(recipe.choices), recipe)),
             f"This campaign, {words}, recipe {recipe.name}",
         )
         for recipe in campaign.recipes.all()
@@ -162,7 +162,7 @@ def list_input_files(
     for reference in parameters.get("qrels", []):
         inputs.append(_qrels_file(reference, collection, campaign, taken, kind))
     for file in kind.written:
-        if file.wanted(parameters, runs, campaign):
+        if file.is_needed(parameters, runs, campaign):
             inputs.append(InputFile(file.name, "file", file.name, file.name))
     return inputs + [InputFile(path, "file", path, "list") for path in parameters.get("lists", [])]
 

@@ -200,7 +200,7 @@ def freeze_inputs(report: Report, work: ClaimedJob) -> None:
     the small tables, and digests of all inputs."""
     if report.input_digest:
         return
-    inputs = [InputFile.of(one) for one in report.inputs]
+    inputs = [InputFile.from_json(one) for one in report.inputs]
     files = dict(report.files)
     fixed = []
     with snapshot():
@@ -248,7 +248,7 @@ def open_analysis(report: Report, work: ClaimedJob | None) -> Iterator[Analysis]
     """Yield the report's analysis with its inputs, for the duration of the context. Small tables
     are written to a temporary folder."""
     kind = KINDS[report.kind]
-    inputs = [InputFile.of(one) for one in report.inputs]
+    inputs = [InputFile.from_json(one) for one in report.inputs]
     n_runs = sum(one.kind == "run" for one in inputs)
     with tempfile.TemporaryDirectory(prefix="assay-report-") as made:
         folder = made + "/"
@@ -341,7 +341,7 @@ def delete_files(names: Sequence[str]) -> None:
 
 def check_inputs(report: Report) -> None:
     """Raise Refused if a run or qrels that the report uses have been deleted."""
-    for one in [InputFile.of(stored) for stored in report.inputs]:
+    for one in [InputFile.from_json(stored) for stored in report.inputs]:
         if one.kind == "run" and not Run.objects.filter(pk=one.row, digest=one.digest).exists():
             raise Refused(_("The run %(name)s has been deleted.") % {"name": one.name})
         if (

@@ -31,19 +31,19 @@ class Analysis:
     def __init__(
         self,
         name: str,
-        given: Mapping[str, Any],
+        arguments: Mapping[str, Any],
         *,
         stored: InMemoryInputs | None = None,
         folder: str = "",
     ) -> None:
         self.command = load_command(name)
-        self.name, self.given, self.folder = name, given, folder
+        self.name, self.given, self.folder = name, arguments, folder
         self.warnings: list[str] = []
         self.command.stored = stored
         self.command.stderr = io.StringIO()
         self.command.warn = self._warn
         try:
-            self.options = complete_options(self.command, given)
+            self.options = complete_options(self.command, arguments)
         except (TypeError, ValueError) as error:
             raise NotComputable(str(error)) from None
 

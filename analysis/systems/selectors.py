@@ -63,7 +63,9 @@ def ordered_result(report: Report) -> dict[str, Any] | None:
 def list_renamed_runs(report: Report) -> list[tuple[str, str]]:
     """Return the report's runs whose tag has changed since the request, as (tag in the report,
     current tag)."""
-    then = {one.row: one.name for one in map(InputFile.of, report.inputs) if one.kind == "run"}
+    then = {
+        one.row: one.name for one in map(InputFile.from_json, report.inputs) if one.kind == "run"
+    }
     now = Run.objects.filter(pk__in=then).order_by("pk").values_list("pk", "tag")
     return [(then[row], tag) for row, tag in now if tag != then[row]]
 

@@ -185,7 +185,7 @@ class MergedLabels(NamedTuple):
 def merge_labels(report: Report) -> MergedLabels:
     """Add the labels of the report's top-up campaigns to those that the report used. A pair that
     already has a label keeps it. If two top-up campaigns label a pair, the first counts."""
-    (source,) = (one for one in map(InputFile.of, report.inputs) if one.kind == "qrels")
+    (source,) = (one for one in map(InputFile.from_json, report.inputs) if one.kind == "qrels")
     before = reports.load_qrels(report, source)
     parameters = reports.add_top_up_labels(report)
     slugs = dict(

@@ -16,7 +16,11 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from analysis.judgements import interim_checks
-from analysis.judgements.campaign_sample import describe_order, describe_stages, is_sampled
+from analysis.judgements.campaign_sample import (
+    describe_prioritised_progress,
+    describe_stages,
+    is_sampled,
+)
 from analysis.models import Report
 from analysis.systems import reports, top_ups
 from analysis.systems.answer_page import page_context
@@ -100,7 +104,7 @@ def _report_list(
         "sampled": describe_stages(campaign)
         if campaign is not None and is_sampled(campaign)
         else "",
-        "ordered": describe_order(campaign) if campaign is not None else "",
+        "ordered": describe_prioritised_progress(campaign) if campaign is not None else "",
         "advice": interim_checks.get_stopping_advice(campaign) if campaign is not None else None,
         "n_runs": collection.runs.count(),
         "n_qrels": collection.qrels.count(),
@@ -155,16 +159,16 @@ def _report_form(
 campaign_new, collection_new = campaign_and_collection_views(_report_form, "POST")
 
 
-def _redirect_to_reports(*made: Report) -> HttpResponse:
+def _redirect_to_reports(*reports: Report) -> HttpResponse:
     """Send the jobs of new reports, and redirect to the report if there is only one, or else to all
     reports of the campaign."""
-    for report in made:
+    for report in reports:
         if report.job is not None:
             send(report.job)
-    campaign = made[0].campaign
+    campaign = reports[0].campaign
     return (
-        redirect("report", made[0].pk)
-        if len(made) == 1 or campaign is None
+        redirect("report", reports[0].pk)
+        if len(reports) == 1 or campaign is None
         else redirect("campaign-systems", campaign.slug)
     )
 

@@ -33,20 +33,22 @@ from pooling.services.runs import load_rankings
 class WrittenFile:
     """A file that the worker writes for an analysis.
 
-    wanted: whether the analysis needs the file, from the report's parameters, runs and campaign. It
+    is_needed: whether the analysis needs the file, from the report's parameters, runs and campaign. It
     may raise Refused. text: returns the content. argument: name in the analysis, empty if its
     `inputs` names the file. options: options that have no effect without the file.
     """
 
     name: str
-    wanted: Callable[[Mapping[str, Any], Sequence[Run], Campaign | None], bool]
+    is_needed: Callable[[Mapping[str, Any], Sequence[Run], Campaign | None], bool]
     text: Callable[[Report, ClaimedJob], str]
     argument: str = ""
     options: tuple[str, ...] = ()
 
 
-def is_chosen(option: str) -> Callable[[Mapping[str, Any], Sequence[Run], Campaign | None], bool]:
-    """Return a `wanted` function for a file that the user requests with a form option."""
+def make_option_filter(
+    option: str,
+) -> Callable[[Mapping[str, Any], Sequence[Run], Campaign | None], bool]:
+    """Return an `is_needed` function for a file that the user requests with a form option."""
     return lambda parameters, runs, campaign: bool(parameters.get("options", {}).get(option))
 
 
@@ -232,7 +234,9 @@ def ranks_file(report: Report, work: ClaimedJob) -> str:
     return json.dumps(result, ensure_ascii=False) + "\n"
 
 
-RANKS = WrittenFile("ranks.json", is_chosen("ranks"), ranks_file, "ranks", ("private_condition",))
+RANKS = WrittenFile(
+    "ranks.json", make_option_filter("ranks"), ranks_file, "ranks", ("private_condition",)
+)
 
 
 def needs_documents(
@@ -257,7 +261,7 @@ def group_table(report: Report, work: ClaimedJob) -> str:
     )
 
 
-GROUPS = WrittenFile("groups.tsv", is_chosen("by_group"), group_table, "groups")
+GROUPS = WrittenFile("groups.tsv", make_option_filter("by_group"), group_table, "groups")
 
 
 def is_applicable(

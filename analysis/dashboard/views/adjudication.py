@@ -95,7 +95,7 @@ def pair(request: SignedInRequest, slug: str, pair_id: int) -> HttpResponse:
 
 
 def _adjudicate(request: SignedInRequest, campaign: Campaign, pair: Pair) -> HttpResponse:
-    before = SavedLabel.of(pair)
+    before = SavedLabel.from_pair(pair)
     given = request.POST.get("grade", "")
     grade = int(given) if given.isascii() and given.isdigit() and len(given) <= 3 else None
     try:
@@ -167,7 +167,7 @@ class SavedLabel:
     reason: str
 
     @classmethod
-    def of(cls, pair: Pair) -> SavedLabel:
+    def from_pair(cls, pair: Pair) -> SavedLabel:
         return cls(pair.pk, pair.adjudicated_grade, pair.adjudicated_reason)
 
     def as_kept(self, campaign: Campaign) -> dict[str, Any]:

@@ -173,9 +173,9 @@ def describe_person(
     }
 
 
-def kappa_chart(shown: list[AnnotatorSummary]) -> Picture:
+def kappa_chart(annotators: list[AnnotatorSummary]) -> Picture:
     rows = []
-    for person in sorted(shown, key=lambda p: (p.kappa is None, p.kappa or 0.0)):
+    for person in sorted(annotators, key=lambda p: (p.kappa is None, p.kappa or 0.0)):
         if person.kappa is None or person.agreement is None:
             rows.append(DrawnInterval(person.membership.pseudonym, None, note=person.kappa_reason))
             continue

@@ -42,7 +42,7 @@ class Command(DatabaseCommand):
     ) -> dict[str, Any]:
         row = get_campaign(campaign)
         try:
-            asked = payment.PayRate.of(rate, per)
+            asked = payment.PayRate.parse(rate, per)
         except CampaignError as error:
             raise BadInput(str(error)) from None
         text = payment.export_payment_text(row, asked, actor=None)

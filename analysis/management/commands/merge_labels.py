@@ -54,7 +54,7 @@ class Command(DatabaseCommand):
             before, after, origins = top_ups.merge_labels(report)
             runs = [
                 reports.load_run(one)
-                for one in map(InputFile.of, report.inputs)
+                for one in map(InputFile.from_json, report.inputs)
                 if one.kind == "run"
             ]
         except Refused as error:

@@ -145,12 +145,12 @@ def _check_texts(facts: ReleaseFacts) -> Iterator[ReleaseFinding]:
 
 
 def read_campaign_facts(
-    campaign: Campaign, plan: ReleasePlan, *, made: Labels | None = None
+    campaign: Campaign, plan: ReleasePlan, *, labels: Labels | None = None
 ) -> ReleaseFacts:
-    """Return the facts of the release that would be built from a campaign now. made: the labels, if
+    """Return the facts of the release that would be built from a campaign now. labels: the labels, if
     the caller has them."""
-    if made is None:  # the method does not change which pairs have a label
-        made = make_labels(campaign, replace(plan.choices, method="majority"))
+    if labels is None:  # the method does not change which pairs have a label
+        labels = make_labels(campaign, replace(plan.choices, method="majority"))
     pairs = get_kept_pairs(campaign)
     to_judge = pairs.exclude(kind=Pair.Kind.QUALIFICATION).aggregate(
         n=Count("pk"), few=Count("pk", filter=Q(counted__lt=F("needed")))
@@ -158,15 +158,15 @@ def read_campaign_facts(
     known = set(
         pairs.exclude(gold_grade=None).values_list("entry__topic__topic_id", "entry__docno")
     )
-    table = made.table
+    table = labels.table
     disputed = np.flatnonzero(find_disputed(table.counts)[1])
-    settled = known | made.rulings.keys()
+    settled = known | labels.rulings.keys()
     documents = pairs.order_by().values("entry__docno").distinct()
     without_text = documents.filter(entry__document=None).count() if plan.documents else 0
     return ReleaseFacts(
         publication=read_publication(campaign),
         documents=plan.documents,
-        n_labels=made.n_labels,
+        n_labels=labels.n_labels,
         n_pairs=to_judge["n"],
         n_few=to_judge["few"],
         n_judged_twice=int((table.judgements_per_pair >= 2).sum()),

@@ -143,8 +143,8 @@ def format_share(value: Any) -> str:
     return "undefined" if value is None or math.isnan(value) else f"{100 * value:.1f}%"
 
 
-def _origin_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
-    pool, choices = about["pool"], made.choices
+def _origin_text(campaign: Campaign, about: Mapping[str, Any], labels: Labels) -> str:
+    pool, choices = about["pool"], labels.choices
     sentences = [f"Collection: {markdown.escape_line(about['collection']['name'])}."]
     if pool:
         sentences.append(
@@ -165,7 +165,7 @@ def _origin_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> 
     sentences += _additional_judgements_notes(asked["pairs"], asked["judgements"] or 0)
     sentences.append(
         f"Labels: {markdown.escape_line(', '.join(choices.words()))}; "
-        f"{number_words.format_count(len(made.rows), 'labelled pair')}, {made.n_adjudicated:,} of them adjudicated."
+        f"{number_words.format_count(len(labels.rows), 'labelled pair')}, {labels.n_adjudicated:,} of them adjudicated."
     )
     if is_sampled(campaign):
         sentences.append(
@@ -173,9 +173,9 @@ def _origin_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> 
             "qrels.txt would count all others as not relevant. Estimate scores from "
             "prels.txt, which has the stratum of every pair."
         )
-    if made.n_known:
+    if labels.n_known:
         sentences.append(
-            f"{number_words.format_count(made.n_known, 'label', 'is', 'are')} from known "
+            f"{number_words.format_count(labels.n_known, 'label', 'is', 'are')} from known "
             f"grades of qualification pairs (marked {KNOWN_GRADE_COLUMN} in labels.tsv)."
         )
     return "## Origin\n\n" + "\n".join(f"- {sentence}" for sentence in sentences)
@@ -404,30 +404,30 @@ def _format_with_interval(cell: str, scale: Mapping[str, Any]) -> str:
     return f"{cell} (95% CI {low:.3f} to {high:.3f}, over {scale['alpha_ci_unit']})"
 
 
-def _commands_text(campaign: Campaign, about: Mapping[str, Any], made: Labels) -> str:
-    n, least = made.table.n_grades, made.choices.min_judgements
-    common = f"judgements.tsv --grades {n} --min-relevant {made.min_relevant} --min-seconds 0 --min-judgements {least}"
+def _commands_text(campaign: Campaign, about: Mapping[str, Any], labels: Labels) -> str:
+    n, least = labels.table.n_grades, labels.choices.min_judgements
+    common = f"judgements.tsv --grades {n} --min-relevant {labels.min_relevant} --min-seconds 0 --min-judgements {least}"
     documents = about["collection"]["n_documents"]
     lines = [
-        f"assay aggregate {common} --method {made.choices.method} --labels graded --output again-qrels.txt",
-        f"assay aggregate {common} --method {made.choices.method} --labels binary --output again-qrels-binary.txt",
+        f"assay aggregate {common} --method {labels.choices.method} --labels graded --output again-qrels.txt",
+        f"assay aggregate {common} --method {labels.choices.method} --labels binary --output again-qrels-binary.txt",
         f"assay judgements stats {common} --pool pairs.tsv{f' --n-documents {documents}' if documents else ''} --json",
         f"assay agreement {common} --json",
     ]
     if is_sampled(campaign) and read_stage_progress(campaign)[0]:
         lines.append("assay evaluate prels.txt RUN... --sampled")
     note = ""
-    if made.n_adjudicated:
+    if labels.n_adjudicated:
         overrides = number_words.format_count(
-            made.n_adjudicated,
+            labels.n_adjudicated,
             "label of adjudications.tsv",
             "overrides",
             "override",
             plural="labels of adjudications.tsv",
         )
         note = f" {overrides} aggregated labels."
-    if made.n_known:
-        known = number_words.format_count(made.n_known, "label", "is", "are")
+    if labels.n_known:
+        known = number_words.format_count(labels.n_known, "label", "is", "are")
         note += (
             f" {known} marked {KNOWN_GRADE_COLUMN} in labels.tsv come from the gold grades of "
             "qualification.tsv, not from a command."

@@ -173,7 +173,7 @@ class _ReleaseImport:
     def _read_choices(self) -> LabelChoices:
         recipe = self.release.about["recipe"]
         try:
-            choices = LabelChoices.of(recipe)
+            choices = LabelChoices.from_json(recipe)
             fine = (
                 choices.method in METHODS
                 and isinstance(choices.min_judgements, int)

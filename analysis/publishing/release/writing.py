@@ -117,7 +117,7 @@ def collect_release_content(campaign: Campaign, plan: ReleasePlan) -> ReleaseCon
     return replace(content, sheet=datasheet.write_datasheet(content))
 
 
-def content_digest(campaign: Campaign, choices: LabelChoices, made: Labels) -> str:
+def content_digest(campaign: Campaign, choices: LabelChoices, labels: Labels) -> str:
     """Return the SHA-256 digest of the judgements and labels, as defined in docs/how-to/publish.md."""
     places = [RAW_COLUMNS.index(name) for name in DIGESTED_COLUMNS]
     cells = map(format_raw_cells, iterate_raw_judgements(campaign, choices, notes=False))
@@ -127,7 +127,7 @@ def content_digest(campaign: Campaign, choices: LabelChoices, made: Labels) -> s
     for grades in ("graded", "binary"):
         text = io.StringIO()
         with _refuse_invalid_ids():
-            write_qrels(made.qrels(grades), text)
+            write_qrels(labels.qrels(grades), text)
         digest.update(text.getvalue().encode())
     return digest.hexdigest()
 
@@ -144,7 +144,7 @@ def format_release_time(at: datetime | None) -> str | None:
     return at.isoformat().replace("+00:00", "Z") if at else None
 
 
-def describe_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
+def describe_campaign(campaign: Campaign, plan: ReleasePlan, labels: Labels) -> dict[str, Any]:
     """Return the content of campaign.json: what an installation needs to recreate the campaign."""
     pool = campaign.pool
     settings = {name: getattr(campaign, name) for name in SHARED_SETTINGS}
@@ -155,7 +155,7 @@ def describe_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> di
         "version": VERSION,
         "software": program_version(),
         "as_of": format_time(newest_judgement_time(campaign)) or None,
-        "content_sha256": content_digest(campaign, plan.choices, made),
+        "content_sha256": content_digest(campaign, plan.choices, labels),
         "campaign": {
             "slug": campaign.slug,
             "state": campaign.state,
@@ -191,21 +191,21 @@ def describe_campaign(campaign: Campaign, plan: ReleasePlan, made: Labels) -> di
         ],
         "recipe": plan.as_json(),
         "labels": {
-            "pairs": len(made.rows),
-            "min_relevant": made.min_relevant,
-            "judgements": len(made.table),
-            "adjudicated": made.n_adjudicated,
-            "known": made.n_known,
+            "pairs": len(labels.rows),
+            "min_relevant": labels.min_relevant,
+            "judgements": len(labels.table),
+            "adjudicated": labels.n_adjudicated,
+            "known": labels.n_known,
         },
     }
 
 
-def release_statistics(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
+def release_statistics(campaign: Campaign, plan: ReleasePlan, labels: Labels) -> dict[str, Any]:
     """Return the campaign statistics with the keys of `judgements stats`, and the numbers of labels
     by decision with the keys of `aggregate`."""
     numbers = compute_campaign_statistics(
-        made.table,
-        min_relevant=made.min_relevant,
+        labels.table,
+        min_relevant=labels.min_relevant,
         min_judgements=plan.choices.min_judgements,
         documents=count_documents(campaign.collection),
         pool=read_pool_ranks(campaign),
@@ -216,11 +216,11 @@ def release_statistics(campaign: Campaign, plan: ReleasePlan, made: Labels) -> d
             "decisions": part.decisions(),
             "cross": part.count_labels_by_decision(),
         }
-        for name, part in (("graded", made.graded), ("binary", made.binary))
+        for name, part in (("graded", labels.graded), ("binary", labels.binary))
     }
     return {
         **statistics_json(numbers),
-        "min_relevant": made.min_relevant,
+        "min_relevant": labels.min_relevant,
         "truncated_share": compute_truncated_share(campaign),
         **shares,
     }
@@ -240,19 +240,19 @@ def compute_truncated_share(campaign: Campaign) -> float | None:
     )
 
 
-def release_agreement(campaign: Campaign, plan: ReleasePlan, made: Labels) -> dict[str, Any]:
+def release_agreement(campaign: Campaign, plan: ReleasePlan, labels: Labels) -> dict[str, Any]:
     """Compute agreement for a release, with the keys of `agreement --campaign` and its default
     options."""
-    if not len(made.table):
+    if not len(labels.table):
         return {"undefined": "no counted judgements"}
     report = make_agreement_report(
-        made.table,
-        min_relevant=made.min_relevant,
+        labels.table,
+        min_relevant=labels.min_relevant,
         rng=np.random.default_rng(0),
         min_common=10,
         min_judgements=plan.choices.min_judgements,
     )
-    apart = compute_agreement_by_entry(campaign, made.table)
+    apart = compute_agreement_by_entry(campaign, labels.table)
     return {
         "graded": scale_json(report.graded),
         "binary": scale_json(report.binary),
@@ -260,7 +260,7 @@ def release_agreement(campaign: Campaign, plan: ReleasePlan, made: Labels) -> di
         "pairs": report.n_pairs,
         "labelled_pairs": report.n_labelled,
         "judgements": report.n_judgements,
-        "min_relevant": made.min_relevant,
+        "min_relevant": labels.min_relevant,
         "seed": 0,
         **({"by_entry": apart} if apart else {}),
     }

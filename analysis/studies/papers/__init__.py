@@ -14,7 +14,7 @@ STUDY_NAMES = sorted(module.name for module in pkgutil.iter_modules(__path__))
 
 @cache
 def get_study(name: str) -> Study:
-    """Return the study with this name. Raises KeyError for a name that is not in NAMES."""
+    """Return the study with this name. Raises KeyError for a name that is not in STUDY_NAMES."""
     if name not in STUDY_NAMES:
         raise KeyError(name)
     study: Study = importlib.import_module(f"{__name__}.{name}").STUDY

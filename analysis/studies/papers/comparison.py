@@ -30,16 +30,16 @@ from assay.analyses.shared.planning_tables import depths_chart, depths_table, la
 from assay.results import Result
 
 
-def run_comparison(bench: StudyContext) -> Result:
-    given = bench.options(
+def run_comparison(context: StudyContext) -> Result:
+    given = context.options(
         "measures", "against", "correction", "permutations", "alpha", *EVALUATION_KEYS
     )
-    groups = {"topic_groups": bench.file("topic_groups")} if bench.has("topic_groups") else {}
-    return bench.run("compare_systems", **qrels_and_runs_arguments(bench), **given, **groups)
+    groups = {"topic_groups": context.file("topic_groups")} if context.has("topic_groups") else {}
+    return context.run("compare_systems", **qrels_and_runs_arguments(context), **given, **groups)
 
 
-def make_main_table(bench: StudyContext) -> Section:
-    result = run_comparison(bench)
+def make_main_table(context: StudyContext) -> Section:
+    result = run_comparison(context)
     measures = result_measures(result)
     table = means_table("scores", "Effectiveness of the systems", measures, result["settings"])
     told = ("verdict", "means", "groups", "topics")
@@ -52,8 +52,8 @@ def undefined_notes(result: Result) -> list[str]:
     return [f"{name}: {reason}." for name, reason in result.get("undefined", {}).items()]
 
 
-def make_differences(bench: StudyContext) -> Section:
-    result = run_comparison(bench)
+def make_differences(context: StudyContext) -> Section:
+    result = run_comparison(context)
     tables, figures = [], []
     for measure, of_measure in result_measures(result).items():
         if not of_measure["pairs"]:
@@ -70,7 +70,7 @@ def make_differences(bench: StudyContext) -> Section:
             Figure(
                 f"differences-{slugify_name(measure)}",
                 f"Mean differences by {measure}",
-                differences_chart(measure, bench.shorten(of_measure)),
+                differences_chart(measure, context.shorten(of_measure)),
             )
         )
     return Section(
@@ -81,9 +81,9 @@ def make_differences(bench: StudyContext) -> Section:
     )
 
 
-def make_group_tables(bench: StudyContext) -> Section:
-    bench.need("topic_groups", why="a file of topics and their groups")
-    result = run_comparison(bench)
+def make_group_tables(context: StudyContext) -> Section:
+    context.need("topic_groups", why="a file of topics and their groups")
+    result = run_comparison(context)
     by_measure = result_measures(result)
     names = list(next(iter(by_measure.values()))["by_group"])
     tables = [
@@ -105,13 +105,13 @@ def make_group_tables(bench: StudyContext) -> Section:
     return Section(tables, words=undefined_notes(result), values=values)
 
 
-def make_ranks(bench: StudyContext) -> Section:
-    judged = bench.file("judgements")
-    noise = {"judgements": judged, **bench.options("grades", "label_trials")} if judged else {}
-    result = bench.run(
+def make_ranks(context: StudyContext) -> Section:
+    judged = context.file("judgements")
+    noise = {"judgements": judged, **context.options("grades", "label_trials")} if judged else {}
+    result = context.run(
         "bootstrap",
-        **qrels_and_runs_arguments(bench),
-        **bench.options("measures", *EVALUATION_KEYS),
+        **qrels_and_runs_arguments(context),
+        **context.options("measures", *EVALUATION_KEYS),
         **noise,
     )
     tables = [table for table in result.tables() if not table.key.startswith("beats")]
@@ -130,13 +130,13 @@ def make_ranks(bench: StudyContext) -> Section:
     )
 
 
-def make_planning(bench: StudyContext) -> Section:
-    judged = bench.file("judgements")
-    noise = {"judgements": judged, **bench.options("grades", "label_trials")} if judged else {}
-    result = bench.run(
+def make_planning(context: StudyContext) -> Section:
+    judged = context.file("judgements")
+    noise = {"judgements": judged, **context.options("grades", "label_trials")} if judged else {}
+    result = context.run(
         "plan_study",
-        **qrels_and_runs_arguments(bench),
-        **bench.options("measures", "power", "alpha", "difference", "depths", *EVALUATION_KEYS),
+        **qrels_and_runs_arguments(context),
+        **context.options("measures", "power", "alpha", "difference", "depths", *EVALUATION_KEYS),
         **noise,
     )
     table = planning_table("planning", result)

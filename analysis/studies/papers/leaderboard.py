@@ -57,16 +57,16 @@ N_FIRST = 5
 """Number of ranks in Tables 1 and 2 of the paper."""
 
 
-def make_boards(bench: StudyContext) -> Section:
-    bench.need("boards", why="tables of scores by name (tag, date, group, score)")
-    aliases = bench.value("institutions") or {}
+def make_boards(context: StudyContext) -> Section:
+    context.need("boards", why="tables of scores by name (tag, date, group, score)")
+    aliases = context.value("institutions") or {}
     tables, figures, values = [], [], {}
-    for name, path, baselines in iterate_boards(bench):
-        board = bench.run(
+    for name, path, baselines in iterate_boards(context):
+        board = context.run(
             "leaderboard",
             scores=path,
             baselines=baselines,
-            **bench.options("score_column", "until", "highlight"),
+            **context.options("score_column", "until", "highlight"),
         )
         runs = {run["tag"]: run for run in board["runs"]}
         rows: list[list[Cell]] = [
@@ -94,11 +94,11 @@ def make_boards(bench: StudyContext) -> Section:
     return Section(tables, figures, values=values)
 
 
-def iterate_boards(bench: StudyContext) -> Iterator[tuple[str, str, str]]:
+def iterate_boards(context: StudyContext) -> Iterator[tuple[str, str, str]]:
     """Yield each leaderboard as (name, path, its tags among `baselines`). Raises BadInput for a tag
     that no leaderboard has."""
-    named = [tag for tag in str(bench.value("baselines") or "").split(",") if tag]
-    paths = bench.named("boards")
+    named = [tag for tag in str(context.value("baselines") or "").split(",") if tag]
+    paths = context.named("boards")
     tags = (
         {name: {row.tag for row in read_leaderboard(path)} for name, path in paths.items()}
         if named
@@ -110,35 +110,35 @@ def iterate_boards(bench: StudyContext) -> Iterator[tuple[str, str, str]]:
         yield name, path, ",".join(tag for tag in named if tag in tags[name])
 
 
-def run_bootstrap(bench: StudyContext) -> Result:
-    bench.need("qrels", "runs")
-    qrels = list(bench.named("qrels").items())
+def run_bootstrap(context: StudyContext) -> Result:
+    context.need("qrels", "runs")
+    qrels = list(context.named("qrels").items())
     files = AnalysisFiles(
-        bench.files("runs"),
+        context.files("runs"),
         qrels,
-        {f"topics/{name}.txt": path for name, path in bench.named("topic_lists").items()},
+        {f"topics/{name}.txt": path for name, path in context.named("topic_lists").items()},
     )
-    measures = str(bench.value("measures")).split()
+    measures = str(context.value("measures")).split()
     try:
         conditions = (
-            parse_conditions(bench.value("conditions"), files)
-            if bench.value("conditions")
+            parse_conditions(context.value("conditions"), files)
+            if context.value("conditions")
             else cross_conditions(measures, files)
         )
     except NotComputable as error:
         raise PartLeftOut(f"`conditions`: {error}") from None
-    return bench.run(
+    return context.run(
         "bootstrap",
         qrels=qrels[0][1],
         runs=files.runs,
         conditions=conditions,
-        **bench.options("trials", *EVALUATION_KEYS),
+        **context.options("trials", *EVALUATION_KEYS),
     )
 
 
-def make_certainty(bench: StudyContext) -> Section:
+def make_certainty(context: StudyContext) -> Section:
     """Make Tables 1 and 2 and Figure 3 of the paper, on the certainty of ranks."""
-    result = run_bootstrap(bench)
+    result = run_bootstrap(context)
     tables, values = [], {}
     conditions = result_conditions(result)
     slugs = slugify_conditions(list(conditions))
@@ -207,9 +207,9 @@ def slugify_conditions(names: Sequence[str]) -> list[str]:
     ]
 
 
-def make_conditions(bench: StudyContext) -> Section:
+def make_conditions(context: StudyContext) -> Section:
     """Make Figure 4 of the paper, and a table of each run's result under all conditions."""
-    by_condition = result_conditions(run_bootstrap(bench))
+    by_condition = result_conditions(run_bootstrap(context))
     if len(by_condition) < 2:
         raise PartLeftOut(
             "needs at least two conditions: several `measures`, `qrels` or `topic_lists`, or `conditions`"
@@ -233,14 +233,14 @@ def make_conditions(bench: StudyContext) -> Section:
     )
     return Section(
         [table],
-        [key_runs_chart(bench, by_condition, choose_key_runs(bench, tags))],
+        [key_runs_chart(context, by_condition, choose_key_runs(context, tags))],
         values={"conditions": list(by_condition)},
     )
 
 
-def choose_key_runs(bench: StudyContext, tags: Sequence[str]) -> list[str]:
+def choose_key_runs(context: StudyContext, tags: Sequence[str]) -> list[str]:
     """Return the runs shown in Figure 4, by default the first ones. Raises BadInput."""
-    chosen: list[str] = bench.value("key_runs") or list(tags[:N_KEY_RUNS])
+    chosen: list[str] = context.value("key_runs") or list(tags[:N_KEY_RUNS])
     if unknown := [tag for tag in chosen if tag not in tags]:
         raise BadInput(
             f"`key_runs`: unknown run {', '.join(unknown)}; expected names of runs as in "
@@ -252,9 +252,9 @@ def choose_key_runs(bench: StudyContext, tags: Sequence[str]) -> list[str]:
 
 
 def key_runs_chart(
-    bench: StudyContext, by_condition: Mapping[str, Any], tags: Sequence[str]
+    context: StudyContext, by_condition: Mapping[str, Any], tags: Sequence[str]
 ) -> Figure:
-    systems = {one.name: one for one in bench.systems}
+    systems = {one.name: one for one in context.systems}
     colours = [systems[tag].colour for tag in tags]
     left = [colour for colour in range(1, MAX_KEY_RUNS + 1) if colour not in colours]
     rows = [
@@ -287,16 +287,16 @@ def key_runs_chart(
     )
 
 
-def make_split_half(bench: StudyContext) -> Section:
-    bench.need("qrels", "runs")
+def make_split_half(context: StudyContext) -> Section:
+    context.need("qrels", "runs")
     tables, figures, values = [], [], {}
-    for name, path in bench.named("qrels").items():
-        result = bench.run(
+    for name, path in context.named("qrels").items():
+        result = context.run(
             "split_half",
             qrels=path,
-            runs=bench.files("runs"),
-            measures=bench.value("measures"),
-            **bench.options("splits", "alpha", *EVALUATION_KEYS),
+            runs=context.files("runs"),
+            measures=context.value("measures"),
+            **context.options("splits", "alpha", *EVALUATION_KEYS),
         )
         tables += prefix_tables(result.tables(), f"halves-{slugify_name(name)}", title=f", {name}")
         figures += make_figures(result.charts(), f"table-4-{slugify_name(name)}")
@@ -304,11 +304,11 @@ def make_split_half(bench: StudyContext) -> Section:
     return Section(tables, figures, values=values)
 
 
-def make_similar_runs(bench: StudyContext) -> Section:
+def make_similar_runs(context: StudyContext) -> Section:
     """List pairs of runs that differ by very small changes. The paper's rules allow only one of
     them."""
-    bench.need("runs")
-    similar = find_similar_runs(bench.read_runs())
+    context.need("runs")
+    similar = find_similar_runs(context.read_runs())
     rows: list[list[Cell]] = [[one.a, one.b, one.overlap, one.same, one.topics] for one in similar]
     header = ["run", "other run", "common documents", "equal rankings", "topics"]
     note = (
@@ -335,27 +335,27 @@ def make_similar_runs(bench: StudyContext) -> Section:
     return Section([table] if similar else [], words=[said], values=values)
 
 
-def read_submissions(bench: StudyContext) -> list[BoardRow]:
+def read_submissions(context: StudyContext) -> list[BoardRow]:
     """Read the submissions up to a date, with groups replaced by their institutions. Raises
     PartLeftOut."""
-    bench.need(
+    context.need(
         "submissions",
         why="a table of all submissions (tag, date, group, public score, private score)",
     )
     rows = read_leaderboard(
-        bench.file("submissions") or "",
+        context.file("submissions") or "",
         columns=COLUMNS,
         required=("tag", "date", "group", "score"),
-        score_column=bench.value("score_column"),
+        score_column=context.value("score_column"),
     )
     return select_submissions(
-        rows, institutions=bench.value("institutions") or {}, until=bench.value("until") or ""
+        rows, institutions=context.value("institutions") or {}, until=context.value("until") or ""
     )
 
 
-def make_submissions(bench: StudyContext) -> Section:
-    rows = read_submissions(bench)
-    path = bench.scratch_file("submissions.tsv")
+def make_submissions(context: StudyContext) -> Section:
+    rows = read_submissions(context)
+    path = context.scratch_file("submissions.tsv")
     numbers = ("score", "private_score", "private_rank", "expected_private_rank")
     with open(path, "w", encoding="utf-8") as out:
         lines = [
@@ -381,9 +381,9 @@ def make_submissions(bench: StudyContext) -> Section:
                 lines,
             )
         )
-    answer = bench.run("submissions", file=path, **bench.options("limit"))
+    answer = context.run("submissions", file=path, **context.options("limit"))
     tables = [*answer.tables(), submissions_table(rows)]
-    until = bench.value("until")
+    until = context.value("until")
     said = [
         f"{len(rows):,} submissions{f' until {until}' if until else ''}, {len(result_conditions(answer)):,} groups."
     ]

@@ -47,48 +47,48 @@ OPTION_KEYS = (
 )
 
 
-def run_board(bench: StudyContext) -> Result:
+def run_board(context: StudyContext) -> Result:
     """Run the leaderboard analysis for Figure 1, on a table of scores if one is given, otherwise on
     runs. The table may contain more runs than there are files. Raises PartLeftOut."""
-    if bench.has("table"):
-        return bench.run(
+    if context.has("table"):
+        return context.run(
             "leaderboard",
-            scores=bench.file("table"),
-            **bench.options("score_column", "baselines", "until", "highlight"),
+            scores=context.file("table"),
+            **context.options("score_column", "baselines", "until", "highlight"),
         )
-    if not bench.has("runs"):
-        bench.need(
+    if not context.has("runs"):
+        context.need(
             "table", why="`qrels` and `runs`, or a table of scores (tag, date, group, score)"
         )
-    return run_leaderboard(bench)
+    return run_leaderboard(context)
 
 
-def run_leaderboard(bench: StudyContext) -> Result:
+def run_leaderboard(context: StudyContext) -> Result:
     """Run the leaderboard analysis on run files. Raises PartLeftOut if they are missing."""
-    order = {"metadata": bench.file("order")} if bench.has("order") else {}
-    return bench.run(
-        "leaderboard", **qrels_and_runs_arguments(bench), **order, **bench.options(*OPTION_KEYS)
+    order = {"metadata": context.file("order")} if context.has("order") else {}
+    return context.run(
+        "leaderboard", **qrels_and_runs_arguments(context), **order, **context.options(*OPTION_KEYS)
     )
 
 
-def run_comparison(bench: StudyContext) -> Result:
-    if not bench.has("runs"):
+def run_comparison(context: StudyContext) -> Result:
+    if not context.has("runs"):
         raise PartLeftOut("needs `qrels` and `runs`: a table of scores has no topics to test on")
-    leaderboard = run_leaderboard(bench)
+    leaderboard = run_leaderboard(context)
     if not leaderboard["vs_previous"]:
         raise PartLeftOut("the chain has fewer than two runs, so there is nothing to compare")
     return leaderboard
 
 
-def make_board_over_time(bench: StudyContext) -> Section:
-    leaderboard = run_board(bench)
+def make_board_over_time(context: StudyContext) -> Section:
+    leaderboard = run_board(context)
     runs = {run["tag"]: run for run in leaderboard["runs"]}
     rows: list[list[Cell]] = [
         [f"R{number}", tag, runs[tag]["date"] or "", runs[tag]["group"], runs[tag]["score"]]
         for number, tag in enumerate(leaderboard["chain"], 1)
     ]
     after = "; ".join(
-        f"{name} {bench.value(name)}" for name in ("baselines", "until") if bench.value(name)
+        f"{name} {context.value(name)}" for name in ("baselines", "until") if context.value(name)
     )
     note = (
         f"{format_count(len(runs), 'run')}{f' ({after})' if after else ''}: each scored more "
@@ -111,14 +111,14 @@ def make_board_over_time(bench: StudyContext) -> Section:
 
 
 def iterate_comparisons(
-    bench: StudyContext, leaderboard: Result
+    context: StudyContext, leaderboard: Result
 ) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
     """Yield the comparisons of two runs in the order of the paper's two tables, as (list, row,
     whether the row starts the list). With `paper_rows`, only those of the paper, each pair once."""
     seen: set[tuple[str, str]] = set()
     for key, words in COMPARISON_LISTS.items():
         rows = leaderboard[key]
-        if bench.value("paper_rows"):
+        if context.value("paper_rows"):
             rows = [] if key == "vs_previous" else rows
             rows = [row for row in rows if (row["a"], row["b"]) not in seen]
             seen |= {(row["a"], row["b"]) for row in rows}
@@ -130,13 +130,13 @@ def has_groups(leaderboard: Result) -> bool:
     return any(run["group"] for run in leaderboard["runs"])
 
 
-def make_mean_tests(bench: StudyContext) -> Section:
-    leaderboard = run_comparison(bench)
+def make_mean_tests(context: StudyContext) -> Section:
+    leaderboard = run_comparison(context)
     rows: list[list[Cell]] = []
     ruled, bold = set(), set()
     grouped = has_groups(leaderboard)
     n_names = 5 if grouped else 3
-    for words, row, begins in iterate_comparisons(bench, leaderboard):
+    for words, row, begins in iterate_comparisons(context, leaderboard):
         if begins:
             ruled.add(len(rows))
         means = row["mrr"]
@@ -144,7 +144,7 @@ def make_mean_tests(bench: StudyContext) -> Section:
         bold |= {
             (len(rows), n_names + 1 + k)
             for k, p in enumerate(tests)
-            if p is not None and p < get_alpha(bench)
+            if p is not None and p < get_alpha(context)
         }
         rows.append(
             [
@@ -155,8 +155,8 @@ def make_mean_tests(bench: StudyContext) -> Section:
             ]
         )
     note = (
-        f"Differences of mean RR at {bench.value('cutoff') or 100}, B - A; raw p, in bold "
-        f"below {get_alpha(bench):g}. WRS (rank-sum, unpaired) requires an ordinal scale; WSR "
+        f"Differences of mean RR at {context.value('cutoff') or 100}, B - A; raw p, in bold "
+        f"below {get_alpha(context):g}. WRS (rank-sum, unpaired) requires an ordinal scale; WSR "
         "(signed-rank) and t require an interval scale, which RR arguably lacks."
     )
     groups = ["group A", "group B"] if grouped else []
@@ -186,17 +186,17 @@ def name_pair(row: Mapping[str, Any], *, grouped: bool) -> list[Cell]:
     return [row["a_label"], row["b_label"], *groups]
 
 
-def get_alpha(bench: StudyContext) -> float:
-    return float(bench.value("alpha") or 0.05)
+def get_alpha(context: StudyContext) -> float:
+    return float(context.value("alpha") or 0.05)
 
 
-def make_outcomes(bench: StudyContext) -> Section:
-    leaderboard = run_comparison(bench)
+def make_outcomes(context: StudyContext) -> Section:
+    leaderboard = run_comparison(context)
     rows: list[list[Cell]] = []
     ruled, bold = set(), set()
     grouped = has_groups(leaderboard)
     n_names = 5 if grouped else 3
-    for words, row, begins in iterate_comparisons(bench, leaderboard):
+    for words, row, begins in iterate_comparisons(context, leaderboard):
         if begins:
             ruled.add(len(rows))
         shares = [row["outcomes"][name] for name in ("neither", "a_only", "b_only", "both")]
@@ -218,7 +218,7 @@ def make_outcomes(bench: StudyContext) -> Section:
             ]
         )
         for column in (n_names + k for k in (4, 7, 8, 11, 12)):
-            if isinstance(p := rows[-1][column], float) and p < get_alpha(bench):
+            if isinstance(p := rows[-1][column], float) and p < get_alpha(context):
                 bold.add((len(rows) - 1, column))
     heads = (
         ("", n_names),
@@ -243,7 +243,7 @@ def make_outcomes(bench: StudyContext) -> Section:
     ]
     note = (
         "Shares of topics by which run answers them down to rank "
-        f"{bench.value('cutoff') or 100}; expected search length (rank of the answer) and RR "
+        f"{context.value('cutoff') or 100}; expected search length (rank of the answer) and RR "
         "if both do; raw p."
     )
     digits = (*[None] * n_names, 3, 3, 3, 3, None, 2, 2, None, None, 3, 3)
@@ -287,8 +287,8 @@ def several_relevant_note(leaderboard: Result) -> list[str]:
     )
 
 
-def make_verdicts(bench: StudyContext) -> Section:
-    leaderboard = run_comparison(bench)
+def make_verdicts(context: StudyContext) -> Section:
+    leaderboard = run_comparison(context)
     unique = {(row["a"], row["b"]): row for key in COMPARISON_LISTS for row in leaderboard[key]}
     tables = [
         table

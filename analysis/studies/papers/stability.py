@@ -46,20 +46,20 @@ PANEL = 400.0
 """Width of a panel in pixels. Two panels side by side fill a printed page."""
 
 
-def run_stability(bench: StudyContext, element: str) -> Result:
+def run_stability(context: StudyContext, element: str) -> Result:
     varied = element.split("+")
-    given = bench.options(
+    given = context.options(
         "overlaps", "measures", "pairs", "min_tau", "similarity", "also", *EVALUATION_KEYS
     )
-    if "documents" in varied and bench.has("docids"):
-        given["docids"] = bench.file("docids")
-    if "assessments" in varied and bench.value("per_topic_quota"):
+    if "documents" in varied and context.has("docids"):
+        given["docids"] = context.file("docids")
+    if "assessments" in varied and context.value("per_topic_quota"):
         given["per_topic_quota"] = True
-    if bench.value("export"):
-        given["export"] = bench.scratch_file(element_key(element))
-        given |= bench.options(export_qrels="folds")
-    return bench.run(
-        "stability", **qrels_and_runs_arguments(bench), element=element, **given, deltas=True
+    if context.value("export"):
+        given["export"] = context.scratch_file(element_key(element))
+        given |= context.options(export_qrels="folds")
+    return context.run(
+        "stability", **qrels_and_runs_arguments(context), element=element, **given, deltas=True
     )
 
 
@@ -69,27 +69,27 @@ def element_key(element: str) -> str:
     return element.replace("+", "-and-")
 
 
-def list_exported_files(bench: StudyContext, element: str, result: Result) -> dict[str, bytes]:
+def list_exported_files(context: StudyContext, element: str, result: Result) -> dict[str, bytes]:
     """Return the files with the sampled sub-collections as content by name below `data/`. Empty
     unless they are requested."""
-    folder = Path(bench.scratch_file(element_key(element)))
+    folder = Path(context.scratch_file(element_key(element)))
     return {
         f"{element_key(element)}/{name}": (folder / name).read_bytes()
         for name in result.get("exported", [])
     }
 
 
-def make_element_section(bench: StudyContext, element: str) -> Section:
+def make_element_section(context: StudyContext, element: str) -> Section:
     """Make the section for one element of the protocol, or for two elements that are varied
     together."""
-    result = run_stability(bench, element)
+    result = run_stability(context, element)
     tables = [
         *prefix_tables(result.tables(), element_key(element), title=f", {name_element(element)}"),
         deltas_table(result),
     ]
     tables += [threshold_table(result)] if "at" in result else []
     said = [result["note"][:1].upper() + result["note"][1:] + "."] if "note" in result else []
-    files = list_exported_files(bench, element, result)
+    files = list_exported_files(context, element, result)
     said += (
         [
             (
@@ -106,20 +106,20 @@ def make_element_section(bench: StudyContext, element: str) -> Section:
     )
 
 
-def make_joint_section(bench: StudyContext) -> Section:
+def make_joint_section(context: StudyContext) -> Section:
     """Make the section of pairs of elements that are varied together, to show their joint
     effect."""
-    if not bench.has("joint"):
+    if not context.has("joint"):
         raise PartLeftOut(
             "`joint` takes pairs of elements to vary together, as in documents+topics"
         )
-    chosen = str(bench.value("joint")).split()
+    chosen = str(context.value("joint")).split()
     if unknown := [one for one in chosen if one not in JOINT]:
         raise PartLeftOut(
             f"unknown elements in `joint`: {', '.join(unknown)}; choose from {', '.join(JOINT)}"
         )
-    sections = [make_element_section(bench, element) for element in chosen]
-    results = {element: run_stability(bench, element) for element in chosen}
+    sections = [make_element_section(context, element) for element in chosen]
+    results = {element: run_stability(context, element) for element in chosen}
     caption = "P(o) of two elements that share o at once"
     drawn = Figure(
         "joint",
@@ -141,8 +141,8 @@ def make_joint_section(bench: StudyContext) -> Section:
     )
 
 
-def requested_elements(bench: StudyContext) -> list[str]:
-    chosen = (bench.value("elements") or " ".join(ELEMENTS)).split()
+def requested_elements(context: StudyContext) -> list[str]:
+    chosen = (context.value("elements") or " ".join(ELEMENTS)).split()
     if unknown := [one for one in chosen if one not in ELEMENTS]:
         raise PartLeftOut(
             f"unknown `elements`: {', '.join(unknown)}; choose from {', '.join(ELEMENTS)}"
@@ -151,10 +151,10 @@ def requested_elements(bench: StudyContext) -> list[str]:
 
 
 def element_section_maker(element: str) -> Callable[[StudyContext], Section]:
-    def make(bench: StudyContext) -> Section:
-        if element not in requested_elements(bench):
+    def make(context: StudyContext) -> Section:
+        if element not in requested_elements(context):
             raise PartLeftOut(f"`elements` does not include {element}")
-        return make_element_section(bench, element)
+        return make_element_section(context, element)
 
     return make
 
@@ -205,10 +205,10 @@ def threshold_table(result: Result) -> Table:
     )
 
 
-def make_all_elements(bench: StudyContext) -> Section:
+def make_all_elements_section(context: StudyContext) -> Section:
     """Make the paper's Figure 1 with one panel per element, its Figure 2 over all elements, and one
     table for both."""
-    results = {element: run_stability(bench, element) for element in requested_elements(bench)}
+    results = {element: run_stability(context, element) for element in requested_elements(context)}
     rows: list[list[Cell]] = []
     for element, result in results.items():
         for measure, fit in result["fit"].items():
@@ -369,7 +369,7 @@ STUDY = Study(
         *EVALUATION_SETTING_KEYS,
     ),
     parts=(
-        StudyPart("elements", "All elements", make_all_elements),
+        StudyPart("elements", "All elements", make_all_elements_section),
         *(
             StudyPart(element, name_element(element).capitalize(), element_section_maker(element))
             for element in ELEMENTS

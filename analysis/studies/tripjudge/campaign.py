@@ -56,26 +56,26 @@ DECISION_WORDS = {
 }
 
 
-def run_campaign_statistics(bench: StudyContext, *, only: str | None = None) -> dict[str, Any]:
-    return bench.run(
+def run_campaign_statistics(context: StudyContext, *, only: str | None = None) -> dict[str, Any]:
+    return context.run(
         "campaign_stats",
-        **judgement_arguments(bench, only=only),
-        **pool_arguments(bench),
-        **bench.options(n_documents="documents"),
+        **judgement_arguments(context, only=only),
+        **pool_arguments(context),
+        **context.options(n_documents="documents"),
     )
 
 
-def make_campaign_numbers(bench: StudyContext) -> Section:
-    statistics = run_campaign_statistics(bench)
+def make_campaign_numbers(context: StudyContext) -> Section:
+    statistics = run_campaign_statistics(context)
     rows: list[list[Cell]] = [
         [words, statistics[key], TRIPJUDGE_STATISTICS.get(key)]
         for key, words in COUNT_LABELS.items()
         if key != "mean_seconds" or statistics[key] is not None
     ]
     n_counts = len(rows)
-    rows += grade_rows(bench, statistics)
+    rows += grade_rows(context, statistics)
     header, note = ["", "value"], ""
-    if compares_with_paper(bench):
+    if compares_with_paper(context):
         header = ["", "here", "TripJudge"]
         note = (
             "In the published column, judgements and annotators were counted before topics "
@@ -97,7 +97,7 @@ def make_campaign_numbers(bench: StudyContext) -> Section:
     )
 
 
-def grade_rows(bench: StudyContext, statistics: Mapping[str, Any]) -> list[list[Cell]]:
+def grade_rows(context: StudyContext, statistics: Mapping[str, Any]) -> list[list[Cell]]:
     """Return one row per grade: count, share and mean time, with the published values if the scale
     has as many grades."""
     rows: list[list[Cell]] = []
@@ -113,7 +113,7 @@ def grade_rows(bench: StudyContext, statistics: Mapping[str, Any]) -> list[list[
             published,
             strict=True,
         ):
-            rows.append([f"{grade_name(bench, grade)}: {words}", row[key], theirs])
+            rows.append([f"{grade_name(context, grade)}: {words}", row[key], theirs])
     return rows
 
 
@@ -132,23 +132,25 @@ def describe_dropped(statistics: Mapping[str, Any]) -> list[str]:
     return [f"Judgements that do not count: {', '.join(said)}."] if said else []
 
 
-def make_labels_and_decisions(bench: StudyContext) -> Section:
-    if not bench.has("judgements"):
-        return make_label_shares(bench)
-    aggregated = bench.run("aggregate", **judgement_arguments(bench), **bench.options("method"))
+def make_labels_and_decisions(context: StudyContext) -> Section:
+    if not context.has("judgements"):
+        return make_label_shares(context)
+    aggregated = context.run(
+        "aggregate", **judgement_arguments(context), **context.options("method")
+    )
     rows: list[list[Cell]] = []
     figures = []
     ruled = set()
-    for scale, words in list_scales(bench):
+    for scale, words in list_scales(context):
         one = aggregated[scale]
         ruled.add(len(rows))
-        rows += decision_rows(bench, scale, words, one)
-        rows += published_rows(bench, scale, words)
-        figures.append(decision_chart(bench, scale, words, one))
-        figures.append(decision_chart(bench, scale, words, one, shares=False))
+        rows += decision_rows(context, scale, words, one)
+        rows += published_rows(context, scale, words)
+        figures.append(decision_chart(context, scale, words, one))
+        figures.append(decision_chart(context, scale, words, one, shares=False))
     header = ["scale", "label", "pairs", "share", *DECISION_WORDS.values()]
     note = "Share of each label, divided by how it was decided."
-    if compares_with_paper(bench):
+    if compares_with_paper(context):
         note += (
             " TripJudge: full agreement 20%, lowest grade 22% on 4 grades, 48% and 2% on 2 grades."
         )
@@ -179,7 +181,7 @@ def make_labels_and_decisions(bench: StudyContext) -> Section:
 
 
 def decision_rows(
-    bench: StudyContext, scale: str, words: str, one: Mapping[str, Any]
+    context: StudyContext, scale: str, words: str, one: Mapping[str, Any]
 ) -> list[list[Cell]]:
     total = sum(one["labels"].values())
     rows: list[list[Cell]] = []
@@ -189,7 +191,9 @@ def decision_rows(
             if one["cross"]
             else [None] * len(DECISION_WORDS)
         )
-        rows.append([words, label_word(bench, scale, label), n, ratio_or_none(n, total), *decided])
+        rows.append(
+            [words, label_word(context, scale, label), n, ratio_or_none(n, total), *decided]
+        )
     decisions = one["decisions"] or {}
     rows.append(
         [
@@ -206,9 +210,9 @@ def decision_rows(
     return rows
 
 
-def published_rows(bench: StudyContext, scale: str, words: str) -> list[list[Cell]]:
+def published_rows(context: StudyContext, scale: str, words: str) -> list[list[Cell]]:
     """Return the values that TripJudge published, if the scale has as many grades."""
-    if not compares_with_paper(bench) or (scale == "graded" and n_grades(bench) != 4):
+    if not compares_with_paper(context) or (scale == "graded" and n_grades(context) != 4):
         return []
     return [
         [
@@ -221,12 +225,14 @@ def published_rows(bench: StudyContext, scale: str, words: str) -> list[list[Cel
     ]
 
 
-def label_word(bench: StudyContext, scale: str, label: str) -> str:
-    return grade_name(bench, label) if scale == "graded" else ("irrelevant", "relevant")[int(label)]
+def label_word(context: StudyContext, scale: str, label: str) -> str:
+    return (
+        grade_name(context, label) if scale == "graded" else ("irrelevant", "relevant")[int(label)]
+    )
 
 
 def decision_chart(
-    bench: StudyContext,
+    context: StudyContext,
     scale: str,
     words: str,
     one: Mapping[str, Any],
@@ -237,7 +243,7 @@ def decision_chart(
     """Draw how labels were decided, as shares of each label and of all labels, or as numbers of
     pairs."""
     labels = list(one["labels"])
-    names = [label_word(bench, scale, label) for label in labels] + (["all"] if shares else [])
+    names = [label_word(context, scale, label) for label in labels] + (["all"] if shares else [])
     cross, whole = one["cross"], one["decisions"]
     series = [
         (
@@ -277,16 +283,16 @@ def group_key(group: str) -> str:
     return f"-{slugify_name(group)}" if group else ""
 
 
-def make_label_shares(bench: StudyContext) -> Section:
+def make_label_shares(context: StudyContext) -> Section:
     """Make the section with the shares of labels for a study without judgements, so without
     decisions."""
     rows: list[list[Cell]] = []
     figures = []
     values: dict[str, Any] = {}
     reasons = []
-    for scale, words in list_scales(bench):
+    for scale, words in list_scales(context):
         try:
-            qrels = read_qrels(label_file(bench, scale))
+            qrels = read_qrels(label_file(context, scale))
         except PartLeftOut as reason:
             reasons.append(f"On {words}: {reason}.")
             continue
@@ -296,11 +302,11 @@ def make_label_shares(bench: StudyContext) -> Section:
         }
         total = sum(n_of_label.values())
         rows += [
-            [words, label_word(bench, scale, label), n, ratio_or_none(n, total)]
+            [words, label_word(context, scale, label), n, ratio_or_none(n, total)]
             for label, n in n_of_label.items()
         ]
         caption = f"Labels on {words}, {format_count(total, 'pair')} of {format_count(len(qrels.topics), 'topic')}"
-        names = [label_word(bench, scale, label) for label in n_of_label]
+        names = [label_word(context, scale, label) for label in n_of_label]
         figures.append(
             Figure(
                 f"figure-1-{scale}",
@@ -340,9 +346,9 @@ AGREEMENT_LABELS = {
 }
 
 
-def make_agreement(bench: StudyContext) -> Section:
-    agreement = bench.run("agreement", **judgement_arguments(bench))
-    scales = list_scales(bench)
+def make_agreement(context: StudyContext) -> Section:
+    agreement = context.run("agreement", **judgement_arguments(context))
+    scales = list_scales(context)
     rows: list[list[Cell]] = [
         [
             words,
@@ -366,7 +372,7 @@ def make_agreement(bench: StudyContext) -> Section:
         )
     header = ["", *(words for _, words in scales)]
     heads: tuple[tuple[str, int], ...] = ()
-    if compares_with_paper(bench):
+    if compares_with_paper(context):
         header += [words for _, words in scales]
         heads = (("", 1), ("here", 2), ("TripJudge", 2))
     note = (
@@ -437,10 +443,10 @@ def kappa_chart(agreement: Mapping[str, Any], scale: str, words: str, *, group: 
     return Figure(f"figure-2-{scale}{group_key(group)}", caption, picture)
 
 
-def make_times(bench: StudyContext) -> Section:
+def make_times(context: StudyContext) -> Section:
     """Make the section on judging times: judgements per half day, mean time by grade and day, and
     mean time by topic."""
-    statistics = run_campaign_statistics(bench)
+    statistics = run_campaign_statistics(context)
     if (
         statistics["per_12h"] is None
         and statistics["daily_seconds"] is None
@@ -468,7 +474,7 @@ def make_times(bench: StudyContext) -> Section:
         )
         figures.append(Figure("per-12h", caption, picture))
     if statistics["daily_seconds"] is not None:
-        names = [grade_name(bench, grade) for grade in statistics["grades"]]
+        names = [grade_name(context, grade) for grade in statistics["grades"]]
         days = [day for day, _ in statistics["daily_seconds"]]
         rows: list[list[Cell]] = [
             [day, *(means[grade] for grade in statistics["grades"])]

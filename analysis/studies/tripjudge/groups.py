@@ -52,38 +52,38 @@ Files = dict[str, str]
 """Path of a file of topic IDs, by group."""
 
 
-def make_groups(bench: StudyContext) -> Section:
+def make_groups(context: StudyContext) -> Section:
     """Make each table and figure that the inputs allow for each group of topics. The survey is not
     about topics and is left out."""
-    files = write_group_files(bench)
+    files = write_group_files(context)
     made = Section()
-    if bench.has("judgements"):
+    if context.has("judgements"):
         statistics = {
-            name: run_campaign_statistics(bench, only=path) for name, path in files.items()
+            name: run_campaign_statistics(context, only=path) for name, path in files.items()
         }
-        made.tables.append(statistics_table(bench, statistics))
+        made.tables.append(statistics_table(context, statistics))
         made.values.update(
             {
                 name: {key: one[key] for key in COUNT_LABELS if key != "documents"}
                 for name, one in statistics.items()
             }
         )
-        add_decisions(bench, files, made)
-        add_agreement(bench, files, made)
-        made.tables.extend(times_tables(bench, statistics))
+        add_decisions(context, files, made)
+        add_agreement(context, files, made)
+        made.tables.extend(times_tables(context, statistics))
     else:
-        made.tables.append(label_table(bench, files))
-    add_systems(bench, files, made)
-    add_clicks(bench, files, made)
+        made.tables.append(label_table(context, files))
+    add_systems(context, files, made)
+    add_clicks(context, files, made)
     return made
 
 
-def statistics_table(bench: StudyContext, statistics: dict[str, Any]) -> Table:
+def statistics_table(context: StudyContext, statistics: dict[str, Any]) -> Table:
     keys = [key for key in COUNT_LABELS if key != "documents"]
     rows: list[list[Cell]] = [
         [COUNT_LABELS[key], *(one[key] for one in statistics.values())] for key in keys
     ]
-    graded = [grade_rows(bench, one) for one in statistics.values()]
+    graded = [grade_rows(context, one) for one in statistics.values()]
     rows += [[lines[0][0], *(line[1] for line in lines)] for lines in zip(*graded, strict=True)]
     digits = (None, *[2] * len(statistics))
     return Table(
@@ -96,21 +96,23 @@ def statistics_table(bench: StudyContext, statistics: dict[str, Any]) -> Table:
     )
 
 
-def add_decisions(bench: StudyContext, files: Files, made: Section) -> None:
+def add_decisions(context: StudyContext, files: Files, section: Section) -> None:
     rows: list[list[Cell]] = []
     ruled = set()
     for name, path in files.items():
-        aggregated = bench.run(
-            "aggregate", **judgement_arguments(bench, only=path), **bench.options("method")
+        aggregated = context.run(
+            "aggregate", **judgement_arguments(context, only=path), **context.options("method")
         )
         ruled.add(len(rows))
-        for scale, words in list_scales(bench):
-            rows += [[name, *row] for row in decision_rows(bench, scale, words, aggregated[scale])]
+        for scale, words in list_scales(context):
+            rows += [
+                [name, *row] for row in decision_rows(context, scale, words, aggregated[scale])
+            ]
             if aggregated["pairs"]:
-                made.figures.append(
-                    decision_chart(bench, scale, words, aggregated[scale], group=name)
+                section.figures.append(
+                    decision_chart(context, scale, words, aggregated[scale], group=name)
                 )
-    made.tables.append(labels_by_group(rows, ruled, [*DECISION_WORDS.values()]))
+    section.tables.append(labels_by_group(rows, ruled, [*DECISION_WORDS.values()]))
 
 
 def labels_by_group(rows: list[list[Cell]], ruled: set[int], decided: list[str]) -> Table:
@@ -127,7 +129,7 @@ def labels_by_group(rows: list[list[Cell]], ruled: set[int], decided: list[str])
     )
 
 
-def label_table(bench: StudyContext, files: Files) -> Table:
+def label_table(context: StudyContext, files: Files) -> Table:
     """Return a table of the shares of labels by group, for a study without judgements."""
     rows: list[list[Cell]] = []
     ruled = set()
@@ -135,10 +137,10 @@ def label_table(bench: StudyContext, files: Files) -> Table:
         with open(path, encoding="utf-8") as file:
             inside = set(file.read().split("\n"))
         ruled.add(len(rows))
-        for scale, words in list_scales(bench):
-            if not bench.has(LABEL_KEYS[scale]):
+        for scale, words in list_scales(context):
+            if not context.has(LABEL_KEYS[scale]):
                 continue
-            qrels = read_qrels(label_file(bench, scale))
+            qrels = read_qrels(label_file(context, scale))
             kept = np.repeat(
                 [topic in inside for topic in qrels.topics], np.diff(qrels.offsets)
             ) & (qrels.grades >= 0)
@@ -146,18 +148,18 @@ def label_table(bench: StudyContext, files: Files) -> Table:
             total = int(counts.sum())
             shares = zip(values.tolist(), counts.tolist(), strict=True)
             rows += [
-                [name, words, label_word(bench, scale, str(value)), n, ratio_or_none(n, total)]
+                [name, words, label_word(context, scale, str(value)), n, ratio_or_none(n, total)]
                 for value, n in shares
             ]
             rows.append([name, words, "all", total, ratio_or_none(total, total)])
     return labels_by_group(rows, ruled, [])
 
 
-def add_agreement(bench: StudyContext, files: Files, made: Section) -> None:
+def add_agreement(context: StudyContext, files: Files, section: Section) -> None:
     rows: list[list[Cell]] = []
     for name, path in files.items():
-        answer = bench.run("agreement", **judgement_arguments(bench, only=path))
-        for scale, words in list_scales(bench):
+        answer = context.run("agreement", **judgement_arguments(context, only=path))
+        for scale, words in list_scales(context):
             one = answer[scale]
             quartiles = one["kappa_quartiles"]
             rows.append(
@@ -172,7 +174,7 @@ def add_agreement(bench: StudyContext, files: Files, made: Section) -> None:
                     *one["alpha_ci"],
                 ]
             )
-            made.figures.append(kappa_chart(answer, scale, words, group=name))
+            section.figures.append(kappa_chart(answer, scale, words, group=name))
     header = [
         "group",
         "scale",
@@ -187,7 +189,7 @@ def add_agreement(bench: StudyContext, files: Files, made: Section) -> None:
         "97.5%",
     ]
     heads = (("", 2), ("kappa with the label", 5), ("", 4))
-    made.tables.append(
+    section.tables.append(
         Table(
             "figure-2-groups",
             "Agreement by topic group",
@@ -199,7 +201,7 @@ def add_agreement(bench: StudyContext, files: Files, made: Section) -> None:
     )
 
 
-def times_tables(bench: StudyContext, statistics: dict[str, Any]) -> Iterator[Table]:
+def times_tables(context: StudyContext, statistics: dict[str, Any]) -> Iterator[Table]:
     """Yield tables by group if times are known: judgements per half day, and mean seconds by day
     and grade."""
     spans = {
@@ -220,7 +222,7 @@ def times_tables(bench: StudyContext, statistics: dict[str, Any]) -> Iterator[Ta
     }
     if timed:
         grades = list(next(iter(statistics.values()))["grades"])
-        names = [grade_name(bench, grade) for grade in grades]
+        names = [grade_name(context, grade) for grade in grades]
         days: list[list[Cell]] = [
             [name, day, *(means[grade] for grade in grades)]
             for name, daily in timed.items()
@@ -236,24 +238,24 @@ def times_tables(bench: StudyContext, statistics: dict[str, Any]) -> Iterator[Ta
         )
 
 
-def add_systems(bench: StudyContext, files: Files, made: Section) -> None:
+def add_systems(context: StudyContext, files: Files, section: Section) -> None:
     """Add the comparison of systems (Tables 2 and 3) within each group, if there are runs."""
-    if not bench.has("runs"):
+    if not context.has("runs"):
         return
     rows: list[list[Cell]] = []
     taus: list[list[Cell]] = []
     header: list[str] = []
-    clicked = optional_click_qrels(bench)
+    clicked = optional_click_qrels(context)
     for name, path in files.items():
         try:
-            evaluated: Any = bench.run(
+            evaluated: Any = context.run(
                 "evaluate",
-                judged=judged_qrels_argument(bench),
-                runs=bench.files("runs"),
+                judged=judged_qrels_argument(context),
+                runs=context.files("runs"),
                 qrels=[f"{one}={file}" for one, file in clicked.items()],
-                measures=bench.value("ranking_measures"),
+                measures=context.value("ranking_measures"),
                 only_topics=path,
-                **bench.options(*EVALUATION_OPTION_KEYS),
+                **context.options(*EVALUATION_OPTION_KEYS),
             )
         except PartLeftOut:
             continue  # the topics of the group have no labels
@@ -263,11 +265,12 @@ def add_systems(bench: StudyContext, files: Files, made: Section) -> None:
                 rows.append([name, qrels, tag, *means.values()])
         if clicked:
             taus += [
-                [name, *row] for row in tau_rows(bench, run_ranking_comparison(bench, only=path))
+                [name, *row]
+                for row in tau_rows(context, run_ranking_comparison(context, only=path))
             ]
     if rows:
         digits = (None, None, None, *[3] * (len(header) - 3))
-        made.tables.append(
+        section.tables.append(
             Table("table-2-groups", "Effectiveness by topic group", header, rows, digits=digits)
         )
     if taus:
@@ -279,30 +282,32 @@ def add_systems(bench: StudyContext, files: Files, made: Section) -> None:
             "2.5%",
             "97.5%",
             "tau-ap",
-            *(["authors' script"] if compares_with_paper(bench) else []),
+            *(["authors' script"] if compares_with_paper(context) else []),
         ]
         title = "Kendall's tau by topic group"
         cells = [row[: len(columns)] for row in taus]
         digits = (None, None, None, *[3] * (len(columns) - 3))
-        made.tables.append(Table("table-3-groups", title, columns, cells, digits=digits))
+        section.tables.append(Table("table-3-groups", title, columns, cells, digits=digits))
 
 
-def add_clicks(bench: StudyContext, files: Files, made: Section) -> None:
+def add_clicks(context: StudyContext, files: Files, section: Section) -> None:
     """Add the comparison with clicks (Figure 3) within each group, if there are clicks."""
-    if not optional_click_qrels(bench):
+    if not optional_click_qrels(context):
         return
     rows: list[dict[str, Cell]] = []
     columns: dict[str, None] = {}
     for name, path in files.items():
         try:
-            overlap = run_label_overlap(bench, only=path)
+            overlap = run_label_overlap(context, only=path)
         except PartLeftOut:
             continue  # the topics of the group have no labels
         header, shares = share_rows(overlap)
         columns |= dict.fromkeys(header)
         rows += [dict(zip(["group", *header], [name, *row], strict=True)) for row in shares]
-        caption = f"{group_suffix(name)}{bench.value('name')} and click labels: shares of all judged pairs"
-        made.figures.append(Figure(f"figure-3{group_key(name)}", caption, agreement_chart(overlap)))
+        caption = f"{group_suffix(name)}{context.value('name')} and click labels: shares of all judged pairs"
+        section.figures.append(
+            Figure(f"figure-3{group_key(name)}", caption, agreement_chart(overlap))
+        )
     label_columns = sorted(
         (name for name in columns if name.startswith("label ")),
         key=lambda name: int(name.split()[1]),
@@ -320,7 +325,7 @@ def add_clicks(bench: StudyContext, files: Files, made: Section) -> None:
     if rows:
         cells = [[row.get(name) for name in header] for row in rows]
         digits = (None, None, None, *[3] * (len(header) - 4), None)
-        made.tables.append(
+        section.tables.append(
             Table(
                 "figure-3-groups",
                 "Judgements and clicks by topic group",
@@ -331,9 +336,9 @@ def add_clicks(bench: StudyContext, files: Files, made: Section) -> None:
         )
 
 
-def make_survey(bench: StudyContext) -> Section:
-    bench.need("survey", why="survey answers, one row per answer")
-    table = DelimitedTable(bench.file("survey") or "")
+def make_survey(context: StudyContext) -> Section:
+    context.need("survey", why="survey answers, one row per answer")
+    table = DelimitedTable(context.file("survey") or "")
     names = normalise_names(table.first.cells)
     question, answer = find_column(names, ("question",)), find_column(names, ("answer",))
     mistakes = FileProblems(table.name)
@@ -366,7 +371,7 @@ def make_survey(bench: StudyContext) -> Section:
     if not rows:
         raise PartLeftOut("`survey` contains no answers")
     header = ["question", "answer", "n", "share"]
-    if compares_with_paper(bench):
+    if compares_with_paper(context):
         header.append("TripJudge")
     made = Table(
         "survey",

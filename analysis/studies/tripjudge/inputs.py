@@ -128,52 +128,54 @@ JUDGING_KEYS = ("min_relevant", "min_judgements", "min_seconds", "no_gold")
 SCALE_NAMES = (("graded", "all grades"), ("binary", "2 grades"))
 
 
-def judgement_arguments(bench: StudyContext, *, only: str | None = None) -> dict[str, Any]:
+def judgement_arguments(context: StudyContext, *, only: str | None = None) -> dict[str, Any]:
     """Return the input arguments of a command that reads judgements. only: a file of topic IDs.
     Raises PartLeftOut."""
-    bench.need(
+    context.need(
         "judgements",
         why="individual judgements; labels do not show the annotator, grade and time of each judgement",
     )
     given = {
-        "judgements": bench.file("judgements") or "",
-        **bench.options(*JUDGING_KEYS, grades="scale"),
+        "judgements": context.file("judgements") or "",
+        **context.options(*JUDGING_KEYS, grades="scale"),
     }
     return given if only is None else {**given, "only_topics": only}
 
 
-def compares_with_paper(bench: StudyContext) -> bool:
+def compares_with_paper(context: StudyContext) -> bool:
     """Return whether tables also show the values that TripJudge published."""
-    return bench.value("compare_with") == "tripjudge"
+    return context.value("compare_with") == "tripjudge"
 
 
-def n_grades(bench: StudyContext) -> int:
-    return int(bench.value("scale") or 4)
+def n_grades(context: StudyContext) -> int:
+    return int(context.value("scale") or 4)
 
 
-def list_scales(bench: StudyContext) -> tuple[tuple[str, str], ...]:
+def list_scales(context: StudyContext) -> tuple[tuple[str, str], ...]:
     """Return the scales to report as (key, words). If the campaign has two grades, the labels on
     both scales are equal, so one is enough, unless published values exist for both."""
-    is_same = n_grades(bench) == 2 and not bench.has("binary_labels")
-    return (("graded", "2 grades"),) if is_same and not compares_with_paper(bench) else SCALE_NAMES
+    is_same = n_grades(context) == 2 and not context.has("binary_labels")
+    return (
+        (("graded", "2 grades"),) if is_same and not compares_with_paper(context) else SCALE_NAMES
+    )
 
 
-def grade_name(bench: StudyContext, grade: int | str) -> str:
-    return str((bench.value("grades") or {}).get(str(grade), f"grade {grade}"))
+def grade_name(context: StudyContext, grade: int | str) -> str:
+    return str((context.value("grades") or {}).get(str(grade), f"grade {grade}"))
 
 
-def label_file(bench: StudyContext, scale: str) -> str:
+def label_file(context: StudyContext, scale: str) -> str:
     """Return the path of the file of labels, aggregated from the judgements if no file is given.
     scale: graded or binary. Raises PartLeftOut."""
-    need_labels(bench, scale)
+    need_labels(context, scale)
     key = LABEL_KEYS[scale]
-    if bench.has(key):
-        return bench.file(key) or ""
-    path = bench.scratch_file(f"{scale}.qrels")
-    bench.run(
+    if context.has(key):
+        return context.file(key) or ""
+    path = context.scratch_file(f"{scale}.qrels")
+    context.run(
         "aggregate",
-        **judgement_arguments(bench),
-        **bench.options("method"),
+        **judgement_arguments(context),
+        **context.options("method"),
         labels=scale,
         output=path,
     )
@@ -183,70 +185,70 @@ def label_file(bench: StudyContext, scale: str) -> str:
 LABEL_KEYS = {"graded": "labels", "binary": "binary_labels"}
 
 
-def need_labels(bench: StudyContext, scale: str) -> None:
-    if not bench.has(LABEL_KEYS[scale]) and not bench.has("judgements"):
+def need_labels(context: StudyContext, scale: str) -> None:
+    if not context.has(LABEL_KEYS[scale]) and not context.has("judgements"):
         raise PartLeftOut(f"needs `judgements` or `{LABEL_KEYS[scale]}`")
 
 
-def need_system_labels(bench: StudyContext) -> None:
+def need_system_labels(context: StudyContext) -> None:
     """Raise PartLeftOut if there are no labels on the scale `system_labels`. If there are labels on
     the other scale, the message suggests changing the setting."""
-    scale = bench.value("system_labels")
+    scale = context.value("system_labels")
     other = {"graded": "binary", "binary": "graded"}[scale]
     try:
-        need_labels(bench, scale)
+        need_labels(context, scale)
     except PartLeftOut as reason:
-        if bench.has(LABEL_KEYS[other]):
+        if context.has(LABEL_KEYS[other]):
             raise PartLeftOut(
                 f'{reason}, or `system_labels = "{other}"` to use the given `{LABEL_KEYS[other]}`'
             ) from None
         raise
 
 
-def judged_qrels_argument(bench: StudyContext) -> str:
+def judged_qrels_argument(context: StudyContext) -> str:
     """Return the labels for ranking systems as an argument NAME=FILE. Raises PartLeftOut."""
-    need_system_labels(bench)
-    return f"{bench.value('name')}={label_file(bench, bench.value('system_labels'))}"
+    need_system_labels(context)
+    return f"{context.value('name')}={label_file(context, context.value('system_labels'))}"
 
 
-def need_clicks(bench: StudyContext) -> None:
-    if not bench.has("clicks") and not bench.has("click_log"):
+def need_clicks(context: StudyContext) -> None:
+    if not context.has("clicks") and not context.has("click_log"):
         raise PartLeftOut("needs `clicks` (click qrels) or `click_log` (to derive them from)")
 
 
-def need_runs(bench: StudyContext) -> None:
-    bench.need("runs")
+def need_runs(context: StudyContext) -> None:
+    context.need("runs")
 
 
-def need_pooled(bench: StudyContext) -> None:
-    bench.need("pooled", why="the names of the runs that made the pool")
+def need_pooled(context: StudyContext) -> None:
+    context.need("pooled", why="the names of the runs that made the pool")
 
 
-def need_all(bench: StudyContext, *needs: Callable[[StudyContext], None]) -> None:
+def need_all(context: StudyContext, *needs: Callable[[StudyContext], None]) -> None:
     """Raise PartLeftOut that names all missing inputs, not only the first."""
     missing = []
     for need in needs:
         try:
-            need(bench)
+            need(context)
         except PartLeftOut as reason:
             missing.append(str(reason))
     if missing:
         raise PartLeftOut("; ".join(missing))
 
 
-def click_qrels_files(bench: StudyContext) -> dict[str, str]:
+def click_qrels_files(context: StudyContext) -> dict[str, str]:
     """Return the files of click qrels by name. Raises PartLeftOut."""
-    need_clicks(bench)
-    if bench.has("clicks"):
-        return bench.named("clicks")
+    need_clicks(context)
+    if context.has("clicks"):
+        return context.named("clicks")
     made = {}
-    shown: dict[str, Any] = {"shown": bench.file("shown")} if bench.has("shown") else {}
-    shown |= query_file_option(bench)
+    shown: dict[str, Any] = {"shown": context.file("shown")} if context.has("shown") else {}
+    shown |= query_file_option(context)
     for name in ("DCTR", "Raw"):
-        path = bench.scratch_file(f"{name}.qrels")
-        bench.run(
+        path = context.scratch_file(f"{name}.qrels")
+        context.run(
             "click_qrels",
-            clicks=bench.file("click_log") or "",
+            clicks=context.file("click_log") or "",
             **shown,
             click_model=name.lower(),
             output=path,
@@ -255,54 +257,54 @@ def click_qrels_files(bench: StudyContext) -> dict[str, str]:
     return made
 
 
-def query_file_option(bench: StudyContext) -> dict[str, Any]:
+def query_file_option(context: StudyContext) -> dict[str, Any]:
     """Return the option for reading TripClick's log, whose records contain queries instead of topic
     IDs. Raises PartLeftOut."""
-    if bench.has("click_queries"):
-        return {"queries": bench.file("click_queries")}
+    if context.has("click_queries"):
+        return {"queries": context.file("click_queries")}
     first = next(
-        (line for _, line in iterate_lines(bench.file("click_log") or "") if line.strip()), ""
+        (line for _, line in iterate_lines(context.file("click_log") or "") if line.strip()), ""
     )
     if not first.lstrip().startswith("{"):
         return {}
-    if not bench.has("texts"):
+    if not context.has("texts"):
         raise PartLeftOut(
             "needs `texts` or `click_queries`: the click log is TripClick's, which has queries instead of topics"
         )
-    return {"queries": bench.file("texts")}
+    return {"queries": context.file("texts")}
 
 
-def optional_click_qrels(bench: StudyContext) -> dict[str, str]:
-    return click_qrels_files(bench) if bench.has("clicks") or bench.has("click_log") else {}
+def optional_click_qrels(context: StudyContext) -> dict[str, str]:
+    return click_qrels_files(context) if context.has("clicks") or context.has("click_log") else {}
 
 
-def list_judged_topics(bench: StudyContext) -> list[str]:
+def list_judged_topics(context: StudyContext) -> list[str]:
     """Return the IDs of topics with judgements, or with labels if there are no judgements. Raises
     PartLeftOut."""
-    if bench.has("judgements"):
+    if context.has("judgements"):
         return list(
-            bench.run(
+            context.run(
                 "campaign_stats",
-                **judgement_arguments(bench),
-                **pool_arguments(bench),
-                **bench.options(n_documents="documents"),
+                **judgement_arguments(context),
+                **pool_arguments(context),
+                **context.options(n_documents="documents"),
             )["topic_seconds"]
         )
-    given = [scale for scale in LABEL_KEYS if bench.has(LABEL_KEYS[scale])]
+    given = [scale for scale in LABEL_KEYS if context.has(LABEL_KEYS[scale])]
     if not given:
         raise PartLeftOut("needs `judgements` or `labels`")
-    return read_qrels(label_file(bench, given[0])).topics
+    return read_qrels(label_file(context, given[0])).topics
 
 
-def pool_arguments(bench: StudyContext) -> dict[str, Any]:
-    return {"pool": bench.file("pool")} if bench.has("pool") else {}
+def pool_arguments(context: StudyContext) -> dict[str, Any]:
+    return {"pool": context.file("pool")} if context.has("pool") else {}
 
 
-def topics_by_group(bench: StudyContext) -> dict[str, list[str]]:
+def topics_by_group(context: StudyContext) -> dict[str, list[str]]:
     """Return the judged topics by group. Raises PartLeftOut."""
-    topics = list_judged_topics(bench)
+    topics = list_judged_topics(context)
     members = read_topic_groups(
-        bench, bench.file("topic_groups") or "", topics, column=bench.value("group_column")
+        context, context.file("topic_groups") or "", topics, column=context.value("group_column")
     )
     return {
         name: [topic for topic, inside in zip(topics, mask.tolist(), strict=True) if inside]
@@ -310,13 +312,13 @@ def topics_by_group(bench: StudyContext) -> dict[str, list[str]]:
     }
 
 
-def write_group_files(bench: StudyContext) -> dict[str, str]:
+def write_group_files(context: StudyContext) -> dict[str, str]:
     """Write a file with the judged topics of each group, and return the paths by group. Raises
     PartLeftOut."""
-    bench.need("topic_groups", why="a file of topics and their groups")
+    context.need("topic_groups", why="a file of topics and their groups")
     path_of = {}
-    for name, members in topics_by_group(bench).items():
-        path_of[name] = bench.scratch_file(f"{slugify_name(name)}.topics")
+    for name, members in topics_by_group(context).items():
+        path_of[name] = context.scratch_file(f"{slugify_name(name)}.topics")
         with open(path_of[name], "w", encoding="utf-8") as out:
             out.writelines(f"{topic}\n" for topic in members)
     if not path_of:

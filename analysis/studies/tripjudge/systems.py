@@ -40,25 +40,25 @@ EXCERPT_CHARACTERS = 200
 """Maximum number of characters of a document's text in the table of contradicting pairs."""
 
 
-def qrels_arguments(bench: StudyContext) -> list[str]:
+def qrels_arguments(context: StudyContext) -> list[str]:
     """Return the qrels as arguments NAME=FILE: the judgements, then the clicks if there are any."""
     return [
-        judged_qrels_argument(bench),
-        *(f"{name}={path}" for name, path in optional_click_qrels(bench).items()),
+        judged_qrels_argument(context),
+        *(f"{name}={path}" for name, path in optional_click_qrels(context).items()),
     ]
 
 
-def make_systems_by_labels(bench: StudyContext) -> Section:
-    need_all(bench, need_runs, need_system_labels)
-    first, *further = qrels_arguments(bench)
-    asked = str(bench.value("measures")).split()
-    evaluated = bench.run(
+def make_systems_by_labels(context: StudyContext) -> Section:
+    need_all(context, need_runs, need_system_labels)
+    first, *further = qrels_arguments(context)
+    asked = str(context.value("measures")).split()
+    evaluated = context.run(
         "evaluate",
         judged=first,
-        runs=bench.files("runs"),
+        runs=context.files("runs"),
         qrels=further,
         measures=" ".join(with_judged_shares(asked)),
-        **bench.options(*EVALUATION_OPTION_KEYS),
+        **context.options(*EVALUATION_OPTION_KEYS),
     )
     names = list(evaluated["qrels"])
     tags = list(evaluated["qrels"][names[0]])
@@ -126,9 +126,9 @@ def abbreviate_measure(measure: str) -> str:
     return f"n@{cutoff}" if family == "nDCG" and at else measure
 
 
-def make_ranking_comparison(bench: StudyContext) -> Section:
-    need_all(bench, need_runs, need_system_labels, need_clicks)
-    rankings = run_ranking_comparison(bench)
+def make_ranking_comparison(context: StudyContext) -> Section:
+    need_all(context, need_runs, need_system_labels, need_clicks)
+    rankings = run_ranking_comparison(context)
     header = [
         "measure",
         "qrels",
@@ -139,7 +139,7 @@ def make_ranking_comparison(bench: StudyContext) -> Section:
     ]
     heads: tuple[tuple[str, int], ...] = ()
     note, words = "", TAU_THRESHOLD_NOTE
-    if compares_with_paper(bench):
+    if compares_with_paper(context):
         header += ["authors' script", "published"]
         heads = (("", 2), ("here", 5), ("TripJudge", 1))
         note = "Published: of TripJudge's seven systems under the corresponding qrels. "
@@ -148,7 +148,7 @@ def make_ranking_comparison(bench: StudyContext) -> Section:
         "table-3",
         "Kendall's tau between rankings",
         header,
-        [row[: len(header)] for row in tau_rows(bench, rankings)],
+        [row[: len(header)] for row in tau_rows(context, rankings)],
         f"{note}{_interval_reason(rankings)}".strip(),
         heads=heads,
         digits=(None, None, *[3] * (len(header) - 2)),
@@ -191,20 +191,20 @@ AUTHORS_SCRIPT_NOTE = (
 )
 
 
-def run_ranking_comparison(bench: StudyContext, *, only: str | None = None) -> Result:
+def run_ranking_comparison(context: StudyContext, *, only: str | None = None) -> Result:
     """Compare the system rankings under all qrels. only: a file of topic IDs. Raises
     PartLeftOut."""
-    return bench.run(
+    return context.run(
         "compare_rankings",
-        runs=bench.files("runs"),
-        qrels=qrels_arguments(bench),
-        measures=bench.value("ranking_measures"),
+        runs=context.files("runs"),
+        qrels=qrels_arguments(context),
+        measures=context.value("ranking_measures"),
         **({"only_topics": only} if only else {}),
-        **bench.options(*EVALUATION_OPTION_KEYS),
+        **context.options(*EVALUATION_OPTION_KEYS),
     )
 
 
-def tau_rows(bench: StudyContext, rankings: Result) -> list[list[Cell]]:
+def tau_rows(context: StudyContext, rankings: Result) -> list[list[Cell]]:
     """Return one row per measure and pair of qrels: tau of the means, the value by the authors'
     script, and the published value."""
     names = list(rankings["qrels"])
@@ -220,7 +220,7 @@ def tau_rows(bench: StudyContext, rankings: Result) -> list[list[Cell]]:
                 if None in (*first, *second)
                 else correlate_sorted_names(first, second, names=tags)
             )
-            theirs = TRIPJUDGE_TAU.get(measure, {}).get(published_pair(bench, a, b))
+            theirs = TRIPJUDGE_TAU.get(measure, {}).get(published_pair(context, a, b))
             low, high = rankings["interval"][measure][a][b] or (None, None)
             rows.append(
                 [
@@ -237,18 +237,18 @@ def tau_rows(bench: StudyContext, rankings: Result) -> list[list[Cell]]:
     return rows
 
 
-def published_pair(bench: StudyContext, a: str, b: str) -> str:
+def published_pair(context: StudyContext, a: str, b: str) -> str:
     """Return the pair of qrels in the paper's Table 3 that corresponds to this pair. The judgements
     correspond to TripJudge."""
-    return "-".join("TripJudge" if name == bench.value("name") else name for name in (a, b))
+    return "-".join("TripJudge" if name == context.value("name") else name for name in (a, b))
 
 
-def make_published_tau(bench: StudyContext) -> Section:
+def make_published_tau(context: StudyContext) -> Section:
     """Compute the tau values of the paper's Table 3 from its own Table 2, for comparison with the
     campaign's."""
-    if not compares_with_paper(bench):
+    if not compares_with_paper(context):
         raise PartLeftOut('needs `compare_with = "tripjudge"`')
-    if not any(bench.has(key) for key in ("judgements", "labels", "binary_labels")):
+    if not any(context.has(key) for key in ("judgements", "labels", "binary_labels")):
         raise PartLeftOut("needs `judgements` or `labels`")
     rows: list[list[Cell]] = []
     for measure in ("nDCG@5", "nDCG@10", "R@100"):
@@ -279,19 +279,19 @@ def make_published_tau(bench: StudyContext) -> Section:
     return Section([table], values={f"{row[0]} {row[1]}": row[2:] for row in rows})
 
 
-def make_click_comparison(bench: StudyContext) -> Section:
-    need_all(bench, need_system_labels, need_clicks)
-    overlap = run_label_overlap(bench)
+def make_click_comparison(context: StudyContext) -> Section:
+    need_all(context, need_system_labels, need_clicks)
+    overlap = run_label_overlap(context)
     tables = [
-        shares_table(overlap, describe_considered_pairs(bench)),
-        contradicting_table(bench, overlap),
+        shares_table(overlap, describe_considered_pairs(context)),
+        contradicting_table(context, overlap),
     ]
     figures = []
     for by_row, key, words in (
         (False, "figure-3", "all judged pairs"),
         (True, "figure-3-by-row", "each bar"),
     ):
-        caption = f"{bench.value('name')} and click labels: shares of {words}"
+        caption = f"{context.value('name')} and click labels: shares of {words}"
         figures.append(Figure(key, caption, agreement_chart(overlap, by_row=by_row)))
     values = {
         one: {key: value for key, value in row.items() if key != "contradicting_pairs"}
@@ -300,16 +300,16 @@ def make_click_comparison(bench: StudyContext) -> Section:
     return Section([table for table in tables if table.rows], figures, values=values)
 
 
-def make_reusability(bench: StudyContext) -> Section:
+def make_reusability(context: StudyContext) -> Section:
     """Leave each run of the pool out, and make the pool shallower. Other runs do not take part: a
     pair that they also retrieve would count as pooled by them."""
-    need_all(bench, need_runs, need_system_labels, need_pooled)
-    result = bench.run(
+    need_all(context, need_runs, need_system_labels, need_pooled)
+    result = context.run(
         "reusability",
-        qrels=label_file(bench, bench.value("system_labels")),
-        runs=bench.pooled_files,
-        measures=bench.value("ranking_measures"),
-        **bench.options(*EVALUATION_OPTION_KEYS),
+        qrels=label_file(context, context.value("system_labels")),
+        runs=context.pooled_files,
+        measures=context.value("ranking_measures"),
+        **context.options(*EVALUATION_OPTION_KEYS),
     )
     return Section(
         prefix_tables(result.tables(), "reusability"),
@@ -318,25 +318,25 @@ def make_reusability(bench: StudyContext) -> Section:
     )
 
 
-def run_label_overlap(bench: StudyContext, *, only: str | None = None) -> Result:
+def run_label_overlap(context: StudyContext, *, only: str | None = None) -> Result:
     """Compare the labels with the click labels. only: a file of topic IDs. Raises PartLeftOut."""
-    _, _, judged = judged_qrels_argument(bench).partition("=")
-    level = bench.value("min_relevant") or 2 if bench.value("system_labels") == "graded" else 1
-    return bench.run(
+    _, _, judged = judged_qrels_argument(context).partition("=")
+    level = context.value("min_relevant") or 2 if context.value("system_labels") == "graded" else 1
+    return context.run(
         "label_overlap",
         judged=judged,
-        clicks=[f"{one}={path}" for one, path in click_qrels_files(bench).items()],
-        **({**pool_arguments(bench), **bench.options("top")} if bench.has("pool") else {}),
+        clicks=[f"{one}={path}" for one, path in click_qrels_files(context).items()],
+        **({**pool_arguments(context), **context.options("top")} if context.has("pool") else {}),
         min_relevant=level,
         **({"only_topics": only} if only else {}),
         list_pairs=True,
     )
 
 
-def describe_considered_pairs(bench: StudyContext) -> str:
+def describe_considered_pairs(context: StudyContext) -> str:
     return (
-        f"the pool down to rank {bench.value('top')}"
-        if bench.has("pool")
+        f"the pool down to rank {context.value('top')}"
+        if context.has("pool")
         else "all judged pairs (no `pool` is given)"
     )
 
@@ -393,20 +393,20 @@ def share_rows(overlap: Mapping[str, Any]) -> tuple[list[str], list[list[Cell]]]
     ], rows
 
 
-def contradicting_table(bench: StudyContext, overlap: Mapping[str, Any]) -> Table:
+def contradicting_table(context: StudyContext, overlap: Mapping[str, Any]) -> Table:
     """Return a table of the pairs whose judgements contradict clicks, with their texts and groups
     if the inputs contain them."""
     pairs = list(iterate_listed_pairs(overlap))
     listed = pairs[:MAX_LISTED]
     queries = (
-        {topic.topic: topic.text for topic in read_topics(bench.file("texts") or "")}
-        if bench.has("texts")
+        {topic.topic: topic.text for topic in read_topics(context.file("texts") or "")}
+        if context.has("texts")
         else {}
     )
-    texts = read_document_texts(bench, {pair["document"] for _, pair in listed})
+    texts = read_document_texts(context, {pair["document"] for _, pair in listed})
     group = (
-        {topic: name for name, members in topics_by_group(bench).items() for topic in members}
-        if bench.has("topic_groups")
+        {topic: name for name, members in topics_by_group(context).items() for topic in members}
+        if context.has("topic_groups")
         else {}
     )
     columns: dict[str, list[Cell]] = {
@@ -432,13 +432,13 @@ def contradicting_table(bench: StudyContext, overlap: Mapping[str, Any]) -> Tabl
     )
 
 
-def read_document_texts(bench: StudyContext, wanted: set[str]) -> dict[str, str]:
+def read_document_texts(context: StudyContext, document_ids: set[str]) -> dict[str, str]:
     """Read the documents in `document_texts`. Returns title and first characters of the text by
     document ID."""
     texts = {}
-    for path in bench.files("document_texts"):
+    for path in context.files("document_texts"):
         for document in read_documents(path):
-            if document.document in wanted:
+            if document.document in document_ids:
                 whole = " ".join(f"{document.title}: {document.text}".removeprefix(": ").split())
                 texts[document.document] = whole[:EXCERPT_CHARACTERS] + (
                     "…" if len(whole) > EXCERPT_CHARACTERS else ""

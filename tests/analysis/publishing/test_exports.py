@@ -44,7 +44,7 @@ def campaign():
 
 def text(campaign: Campaign, name: str, **chosen) -> str:
     wanted = ExportOptions(
-        LabelChoices.of(chosen),
+        LabelChoices.from_json(chosen),
         comments=chosen.pop("comments", False),
         spreadsheet=chosen.pop("spreadsheet", False),
     )

@@ -198,4 +198,4 @@ def test_reports_offer_the_labels_of_people_alone_where_a_campaign_has_others_to
 )
 def test_what_is_no_reference_is_said_to_be_none(text):
     with pytest.raises(ValueError):
-        LabelReference.of(text)
+        LabelReference.parse(text)

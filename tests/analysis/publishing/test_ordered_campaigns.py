@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from analysis.judgements.campaign_sample import describe_order
+from analysis.judgements.campaign_sample import describe_prioritised_progress
 from analysis.judgements.labels import LabelChoices
 from analysis.publishing.exports import EXPORTS, ExportOptions, available_exports, prepare_export
 from analysis.publishing.release.importing import import_release
@@ -132,9 +132,9 @@ def test_pairs_without_a_text_are_waited_for_only_where_no_pair_has_one(campaign
     pairs = Pair.objects.filter(campaign=campaign)
     five = pairs.filter(entry__stage=3).order_by("pk").values_list("pk", flat=True)[:5]
     pairs.filter(pk__in=list(five)).update(without_text=True)
-    assert describe_order(campaign).startswith("44 of 150 pairs")
+    assert describe_prioritised_progress(campaign).startswith("44 of 150 pairs")
     pairs.update(without_text=True)
-    assert describe_order(campaign).startswith("39 of 150 pairs")
+    assert describe_prioritised_progress(campaign).startswith("39 of 150 pairs")
 
 
 def test_a_release_brings_batches_and_audit_marks_back_and_the_next_batch_is_the_same(

@@ -123,7 +123,7 @@ def test_page_api_and_command_give_the_same_file_to_managers_alone(worked):
 def test_what_is_no_rate_is_refused_in_words(worked, rate, per, said):
     campaign = worked[0]
     with pytest.raises(CampaignError, match=said):
-        PayRate.of(rate, per)
+        PayRate.parse(rate, per)
     client = manager_of(campaign)
     page = client.get(
         f"/campaigns/{campaign.slug}/export/payment.csv?rate={rate}&per={per}", follow=True

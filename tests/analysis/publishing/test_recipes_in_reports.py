@@ -78,7 +78,7 @@ def test_a_report_asked_for_by_the_api_is_of_the_labels_of_the_recipe(campaign, 
     report = Report.objects.get()
     work_off(report.job)
     report.refresh_from_db()
-    first, second = (InputFile.of(one) for one in report.inputs)
+    first, second = (InputFile.from_json(one) for one in report.inputs)
     assert report.finished_at, report.job.error
     assert (first.name, second.name) == (
         f"{campaign.slug}-graded-recipe-Three-or-more",

@@ -104,10 +104,10 @@ def test_choices_say_whom_they_take_back():
         "including A003, A007 (even if excluded)",
     ]
     assert (
-        LabelChoices.of({"include_excluded": ["A003", ALL_JUDGES]}).words()[-1]
+        LabelChoices.from_json({"include_excluded": ["A003", ALL_JUDGES]}).words()[-1]
         == "including all excluded annotators"
     )
-    assert LabelChoices.of({}).words() == ["majority", "at least 2 judgements"]
+    assert LabelChoices.from_json({}).words() == ["majority", "at least 2 judgements"]
 
 
 def test_a_release_says_whom_it_took_back_and_comes_in_again_with_the_same_labels(
