@@ -509,7 +509,7 @@ def test_groups_of_topics_are_uploaded_and_compared_within(campaign, client, tmp
 
 
 def test_the_noise_of_labels_needs_a_campaigns_own(campaign, client, tmp_path) -> None:
-    assert "Only the campaign&#x27;s own labels have" in refused(
+    assert "only the campaign&#x27;s own labels have" in refused(
         client, campaign, "plan_study", ["judged, old"], judgements="on"
     ).replace("'", "&#x27;")
     report = asked(

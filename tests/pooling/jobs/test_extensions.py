@@ -140,7 +140,7 @@ def test_an_extension_of_which_something_was_judged_stays(campaign, manager):
     job = run(pool_extension.request_undo_extension(pool, user=manager))
     assert (job.state, job.message) == (
         "failed",
-        "The extension can't be undone: 1 of its pairs has been judged.",
+        "The extension can't be undone because 1 of its pairs has been judged.",
     )
     pool.refresh_from_db()
     assert (pool.n_pairs, pool.depth, campaign.pairs.count()) == (6, 3, 6)
