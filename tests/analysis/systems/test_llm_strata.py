@@ -148,7 +148,7 @@ def test_a_later_stage_goes_on_in_the_same_strata(whole: Campaign) -> None:
 def test_what_makes_it_invalid_is_refused_with_what_is_missing(
     whole: Campaign, owner: User
 ) -> None:
-    making = {"strata": "llm", "stages": (0.2,), "of": whole.collection}
+    making = {"strata": "llm", "stages": (0.2,), "collection": whole.collection}
     with pytest.raises(Refused, match="require an LLM judge, given as CAMPAIGN/JUDGE"):
         make_parameters(PoolKind.SAMPLED, **making)
     with pytest.raises(Refused, match=r"named 'whole/nobody'\. No LLM judge is frozen yet\."):
