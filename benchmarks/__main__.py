@@ -105,13 +105,16 @@ SECTIONS = {
     ),
     "bench_bands": (
         "Rank windows",
-        "These benchmarks show how the width of rank windows affects topic blocks and the time of a claim.",
+        "These benchmarks show how the width of rank windows affects topic blocks and the time that a claim takes.",
     ),
     "bench_before": (
         "Comparison with version 0.1.0",
-        "These benchmarks compare the results of other benchmarks, and the processor time of pages, with those of version 0.1.0.",
+        "These benchmarks compare the other benchmarks, and the processor time of pages, with version 0.1.0.",
     ),
-    "bench_bootstrap": ("Bootstrap", "This benchmark computes the bootstrap of ranks."),
+    "bench_bootstrap": (
+        "Bootstrap",
+        "This benchmark computes the bootstrap distribution of ranks.",
+    ),
     "bench_claims": (
         "Claims",
         "A claim assigns the next pair to an annotator. In these benchmarks, many clients claim at the same time.",
@@ -143,16 +146,16 @@ SECTIONS = {
     ),
     "bench_overload": (
         "Overload",
-        "These benchmarks measure the throughput at saturation and beyond ([fault tolerance](reliability.md#load)).",
+        "These benchmarks measure the throughput at and above saturation ([fault tolerance](reliability.md#load)).",
     ),
     "bench_pool": ("Pools", "This benchmark builds a depth-k pool of large runs."),
     "bench_preferences": (
         "Preferences",
-        "This benchmark computes abilities of systems from many battles, with clustered errors.",
+        "This benchmark estimates the abilities of systems from many battles, with clustered standard errors.",
     ),
     "bench_profile": (
         "Profile",
-        "These benchmarks measure the processor time of requests by part of the program.",
+        "These benchmarks divide the processor time of requests among the parts of the program.",
     ),
     "bench_reading": ("Reading runs", "These benchmarks read large run files."),
     "bench_requests": (
@@ -161,9 +164,12 @@ SECTIONS = {
     ),
     "bench_sampling": (
         "Sampling",
-        "These benchmarks compute estimates, the rank model and stopping rules.",
+        "These benchmarks compute sampling estimates, fit the rank model, and apply the stopping rules.",
     ),
-    "bench_split_half": ("Split halves", "This benchmark runs tests on many halves of the topics."),
+    "bench_split_half": (
+        "Split halves",
+        "This benchmark tests differences between runs on many random halves of the topics.",
+    ),
     "bench_stability": (
         "Stability",
         "These benchmarks draw and evaluate sub-collections of the multi-element protocol.",
@@ -224,7 +230,7 @@ def write_table() -> None:
         "- *target*: desired ratio",
         "- *memory ratio*: peak memory of Assay divided by that of the comparison, so a smaller value is better",
         "",
-        "*Load* is the load average over the five minutes before the end of a measurement. If the load is above the number of",
+        "The load average covers the five minutes before the end of a measurement. If it is above the number of",
         "cores, other programs slowed the measurement. p50, p95 and p99 are percentiles.",
         "",
     ]
@@ -234,7 +240,7 @@ def write_table() -> None:
         text += [
             f"## {title}",
             "",
-            f"{sentence} Date: {stand['day']}; load: {stand['load']}.",
+            f"{sentence} Date: {stand['day']}; load average: {stand['load']}.",
             "",
         ]
         text += [*HEADER, *(format_row(row) for row in stand["rows"]), ""]

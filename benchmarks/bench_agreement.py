@@ -4,7 +4,7 @@ annotators, four grades, generated data.
 - Linearly weighted kappa of every pair of annotators with a common pair. Peer: a loop over
   scikit-learn's cohen_kappa_score on the dense matrix of grades.
 - Dawid-Skene. Peer: crowd-kit's DawidSkene with the same limits. Both must end after the same number of
-  iterations, with posteriors equal to 1e-6. crowd-kit runs in its own process, which holds the data and
+  iterations, with posteriors that match within 1e-6. crowd-kit runs in its own process, which holds the data and
   reports the time of the fit. Its interpreter is ASSAY_BENCH_CROWDKIT_PYTHON, or this one if crowd-kit
   can be imported (`pip install crowd-kit`).
 
@@ -123,7 +123,7 @@ def kappa_row(table: LabelTable, repetitions: int) -> dict[str, object]:
         "ratio": peer / ours,
         "at_least": 100,
         "aim": 400,
-        "note": f"{len(expected):,} pairs of annotators, equal to 1e-10",
+        "note": f"{len(expected):,} pairs of annotators, match within 1e-10",
     }
 
 
@@ -183,7 +183,7 @@ def dawid_skene_row(table: LabelTable, repetitions: int) -> dict[str, object]:
     )  # the first run warms up both
     return row | {
         "ratio": theirs / ours,
-        "note": f"{peer_answer['iterations']} iterations each, posteriors equal to 1e-6",
+        "note": f"{peer_answer['iterations']} iterations each, posteriors match within 1e-6",
     }
 
 

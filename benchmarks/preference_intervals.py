@@ -46,30 +46,31 @@ HEADER = [
     *("runs", "topics", "noise", "battles per topic", "covered", "lowest pair", "highest pair"),
     *("as if independent", "no maximum"),
 ]
-PAGE_TEXT = """# Intervals of preferences
+PAGE_TEXT = """# Confidence intervals for preferences
 
 Use this page to judge how far you can trust the confidence intervals of [`compare preferences`](../reference/methods/preferences.md). It shows by
-simulation whether these intervals contain the true difference of two systems in 95% of cases. `python -m benchmarks.preference_intervals` writes this
-page from the runs in the folder of collections, with {trials} simulations per row (seed {seed}). The coverage of one pair has a standard error of
-about {error:.3f}, and the mean over pairs a smaller one.
+simulation whether these intervals contain the true difference between two systems in 95% of cases. `python -m benchmarks.preference_intervals`
+computes the results from the runs of three test collections and writes this page, with {trials} simulations per row (seed {seed}). The standard error
+of the coverage is about {error:.3f} for one pair, and smaller for the mean over pairs.
 
-- **Systems.** The systems are 16 runs of each set, drawn once. The quality of a system's answer to a topic is its nDCG@10.
-- **Campaign.** Each simulation draws topics with replacement. On each topic, 16 or 32 battles are one or two random cycles through the systems, and
-  120 battles are all pairs. The better answer wins. A difference of at most .02 is a tie. With the probability *noise*, a random win, loss or tie
-  replaces the outcome.
+- **Systems.** The systems are 16 runs from each set, drawn once. The quality of a system's answer to a topic is its nDCG@10.
+- **Campaign.** Each simulation draws topics with replacement. On each topic, the battles are one or two random cycles through the systems (16 or 32
+  battles), or all pairs (120 battles). The better answer wins. A difference of at most .02 is a tie. With the probability *noise*, a random win, loss
+  or tie replaces the outcome.
 - **True difference.** The true abilities are those of the model fitted to the expected outcomes of all pairs on all topics of the set.
 
 | column | meaning |
 |---|---|
-| covered | share of the 95% confidence intervals of differences that contain the true difference, over all pairs of systems |
+| covered | share of the 95% confidence intervals that contain the true difference, over all pairs of systems |
 | lowest pair, highest pair | this share for the pair of systems with the lowest share, and for the pair with the highest share |
 | as if independent | coverage of intervals from the inverse information, which treat battles on a topic as independent |
-| no maximum | number of campaigns without abilities, which the other columns exclude |
+| no maximum | number of campaigns in which abilities could not be estimated, because the likelihood has no maximum; the other columns exclude these campaigns |
 
 {table}
 
 The mean coverage of clustered intervals is between {low} and {high}. The coverage of intervals that treat battles as independent is as low as
-{worst}. Battles on a topic depend more on each other if the topic has more battles and if annotators agree more. """
+{worst}. Battles on the same topic depend more strongly on each other if there are more of them and if annotators agree more.
+"""
 
 
 class Row(NamedTuple):

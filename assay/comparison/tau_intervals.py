@@ -110,8 +110,8 @@ def _tau_interval(counts: Floats, a: Floats, b: Floats, confidence: float) -> In
         how = "alike" if value > 0 else "reversed"
         return no_interval(
             (
-                f"the rankings are {how} except for pairs that other topics might reverse, so "
-                f"there is no confidence interval near {'1' if value > 0 else '-1'}"
+                f"the rankings are {how} except for pairs that other topics might reverse, and a "
+                f"confidence interval for a tau so near {'1' if value > 0 else '-1'} would be unreliable"
             ),
             "topics",
         )

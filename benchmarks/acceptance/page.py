@@ -12,7 +12,7 @@ PAGE_TEXT = """# Sampling, prioritised pools and LLM judges
 
 Use this page to decide how far you can trust the methods for [sampled and prioritised pools](../reference/methods/sampling.md). All results are
 replays of public test collections, in which every judgement is known. The required values were set before the methods were implemented, and no method
-was tuned to reach these values. The table of targets includes missed targets. It does not include targets for three collections that could not be
+was tuned to reach them. The table of targets includes targets that were missed. It does not include targets for three collections that could not be
 obtained.
 
 `make acceptance` computes the results and writes this page. The commands below the tables repeat the replays.
@@ -32,9 +32,9 @@ obtained.
 
 Tests verify three further properties:
 
-- The order of files and rows has no effect (`tests/assay/pools/test_batches.py`).
-- The estimates equal those of sample_eval and trec_eval (`tests/assay/sampling/test_estimates.py`).
-- The five exported columns are sufficient to compute each estimate to 1e-12 (`tests/analysis/publishing/test_sampled_campaigns.py`).
+- The order of files and rows does not affect the results (`tests/assay/pools/test_batches.py`).
+- The estimates match those of sample_eval and trec_eval (`tests/assay/sampling/test_estimates.py`).
+- The five exported columns are sufficient to compute each estimate within 1e-12 (`tests/analysis/publishing/test_sampled_campaigns.py`).
 
 ## Recall of prioritised pools
 
@@ -61,16 +61,15 @@ comparison, `nDCG@10` and `AP` treat unsampled documents as non-relevant.
 
 Each simulation compares the best system with the next four systems after each tenth of the pool, or after each twentieth in the last row.
 
-- *judged at stop*: mean share of the pool that is judged when the rule says that judging can stop
-- *coverage*: coverage of the 95% confidence intervals of the differences. *coverage, all judged* is the coverage after complete judging. The
-  selection of the best systems from the same data affects both values
+- *judged at stop*: mean share of the pool that has been judged when the rule allows judging to stop
+- *coverage*: coverage of the 95% confidence intervals of the differences at the stop. *coverage, all judged* is the coverage after complete judging.
+  Both values are affected by the selection of the best systems from the same data
 - *best right*: share of simulations in which the best system at the stop is the best system of the complete pool
 - *loss*: difference in nDCG@10 between the best system of the complete pool and the best system at the stop, as mean and maximum
-- *wrong sign*: number of significant differences with the wrong sign, of all comparisons
-- *significant differences found*: number of differences that are significant at the stop, of the differences that are significant after complete
-  judging
-- *narrowed by more*: number of intervals that complete judging would shorten by more than the rule states (19%), of the intervals to which this
-  condition of the rule applied. The rule allows 5%
+- *wrong sign*: number of comparisons with a significant difference of the wrong sign, out of all comparisons
+- *significant differences found*: number of differences that are significant at the stop, out of those that are significant after complete judging
+- *narrowed by more*: number of intervals that complete judging would shorten by more than the rule states (19%), out of the intervals that met this
+  condition of the rule. The rule allows 5%
 
 {sampled_stop}
 
@@ -78,13 +77,13 @@ On dl21 and clef15, the share judged at the stop exceeds the required .55 for th
 
 - The rule uses an upper bound. With the estimate instead of its bound, the share judged at the stop was .51 on dl21, .60 on clef15 and .40 on
   robust03. However, complete judging then narrowed 33%, 9% and 14% of the intervals by more than the rule states (100 simulations each).
-- The number of checks is limited. Checks at each twentieth of the pool, twice as often as campaigns allow, stop earlier.
+- The number of checks is limited. With a check after each twentieth of the pool, twice as often as campaigns allow, judging stops earlier.
 - If less than 15% of a stratum would remain, the whole stratum is judged. At a check planned at .6, the share judged is therefore .63.
 
 ## Stopping rule for pools judged in order
 
-Each simulation uses a random 80% of the topics and up to 16 runs, with a check at each twelfth of the pool. A decision about a pair of systems is
-wrong in two cases: it ranks a system *before* another system that is better by more than .01, or it calls two systems *equal* whose scores differ by
+Each simulation uses a random 80% of the topics and up to 16 runs, with a check after each twelfth of the pool. A decision about a pair of systems is
+wrong in two cases: it ranks a system *above* another system that is better by more than .01, or it calls two systems *equal* whose scores differ by
 more than .02. Scores are nDCG@10.
 
 {ordered_stop}
@@ -97,7 +96,7 @@ more than .02. Scores are nDCG@10.
 
 ## LLM judges by effective sample-size gain
 
-The collection of the LLMJudge challenge has 25 topics and 4,423 pairs with human labels and labels of 33 LLM judges.
+The collection of the LLMJudge challenge has 25 topics and 4,423 pairs, with human labels and labels from 33 LLM judges.
 
 - *gain*: effective sample-size gain 1 / (1 - ρ²) on two grades (relevant from grade 2), with its 95% confidence interval over topics. If every pair
   has an LLM label, n human judgements are worth n times the gain
@@ -106,14 +105,14 @@ The collection of the LLMJudge challenge has 25 topics and 4,423 pairs with huma
 - *labelled relevant*: share of pairs that the judge labels relevant
 - *bias by topic*: standard deviation over topics of the difference between the shares that the judge and humans label relevant
 
-The gain applies to the correction of estimates from human judgements. It does not show how well LLM labels alone rank systems, because the errors of
-LLM labels depend on the topic.
+The gain applies to estimates from human judgements that are corrected by LLM labels. It does not show how well LLM labels alone rank systems, because
+the errors of LLM labels depend on the topic.
 
 {judges}
 
 ## Imputed scores of new runs
 
-The simulation leaves each group of runs out of the pool in turn. The table shows the mean absolute error of nDCG@10 over the runs of the group if
+The simulation leaves each group of runs out of the pool in turn. The table shows two mean absolute errors of nDCG@10 over the runs of the group: if
 unjudged documents count as non-relevant, and with the imputed score. *Ratio* is the second error divided by the first. Assay shows the imputed score
 only for runs with at most three unjudged documents per topic, and the column *ratio, up to 3 unjudged* includes only these runs. The last column
 counts combinations of run and topic whose true score is outside the score bounds.
@@ -487,12 +486,13 @@ def format_reached(reached: bool) -> str:
     return "yes" if reached else "**no**"
 
 
-SETTING = """The TREC 2023 deep learning track has human grades and GPT-4 grades for the same 22,327 pairs. The simulation estimates 60 differences of
+SETTING = """The TREC 2023 deep learning track has human grades and GPT-4 grades for the same 22,327 pairs. The simulation estimates 60 differences in
 P@10 between constructed systems. Each system is a noisy order of the pairs: ten systems follow human grades, and ten follow GPT-4's grades. Strata
-are four bands of votes, or votes × GPT-4's grade for *corrected*. *Shuffled labels* are GPT-4's labels assigned to random pairs.
+are four ranges of votes or, for *corrected*, combinations of these ranges with GPT-4's grades. *Shuffled labels* are GPT-4's labels, assigned to
+random pairs.
 
 The variance gain is the variance of estimates from human judgements sampled by votes, divided by the variance of stratified PPI++ (prediction-powered
-inference). It holds only for this construction, in which half of the systems follow GPT-4. For other systems, measure the gain in a pilot. There are
+inference). It holds only for this construction, in which half of the systems follow GPT-4. For other systems, measure the gain in a pilot. There were
 {n} simulations (1,000 were required)."""
 
 

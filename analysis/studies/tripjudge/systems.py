@@ -142,7 +142,7 @@ def make_ranking_comparison(context: StudyContext) -> Section:
     if compares_with_paper(context):
         header += ["authors' script", "published"]
         heads = (("", 2), ("here", 5), ("TripJudge", 1))
-        note = "Published: of TripJudge's seven systems under the corresponding qrels. "
+        note = "Published: the paper's values for TripJudge's seven systems under the corresponding qrels. "
         words = f"{words} {AUTHORS_SCRIPT_NOTE}"
     table = Table(
         "table-3",
@@ -181,7 +181,7 @@ def _interval_reason(rankings: Result) -> str:
         for a, b in combinations(names, 2)
     ]
     listed = "; ".join(dict.fromkeys(filter(None, reasons)))
-    return f"No confidence interval: {listed}." if listed else ""
+    return f"Why confidence intervals are missing: {listed}." if listed else ""
 
 
 TAU_THRESHOLD_NOTE = "Above 0.9, two qrels are considered equivalent (Voorhees)."
