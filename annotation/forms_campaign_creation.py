@@ -256,21 +256,21 @@ class NewCampaignForm(KnownPairsFields):
         )
 
     @staticmethod
-    def beginning(user: User, asked: Mapping[str, str]) -> dict[str, Any]:
+    def beginning(user: User, parameters: Mapping[str, str]) -> dict[str, Any]:
         """Return the form's initial values: requested pool or collection, its name, and the
-        preset's values. asked: requested values by field name."""
+        preset's values. parameters: requested values by field name."""
         mine = (
             Collection.objects.all()
             if user.is_superuser
             else Collection.objects.filter(managers=user)
         )
-        number = asked.get("pool", "")
+        number = parameters.get("pool", "")
         pool = (
             Pool.objects.filter(collection__in=mine, pk=parse_row_id(number))
             .select_related("collection")
             .first()
         )
-        number = asked.get("collection", "")
+        number = parameters.get("collection", "")
         collection = mine.filter(pk=parse_row_id(number)).first()
         if pool and collection and pool.collection_id != collection.pk:
             pool = None
@@ -279,23 +279,23 @@ class NewCampaignForm(KnownPairsFields):
         elif collection:
             pools = list(collection.pools.filter(n_pairs__gt=0)[:2])
             pool = pools[0] if len(pools) == 1 else None
-        preset = PRESETS.get(asked.get("preset", "")) or next(iter(PRESETS.values()))
+        preset = PRESETS.get(parameters.get("preset", "")) or next(iter(PRESETS.values()))
         if pool and pool.kind == PoolKind.BATTLES:
             preset = PREFERENCES
         texts = {
             name: value
-            for name, value in asked.items()
+            for name, value in parameters.items()
             if name.startswith(("guidelines-", "example-"))
         }
         return texts | {
             "pool": pool,
             "collection": collection,
-            "name": asked.get("name") or (collection.name if collection else ""),
+            "name": parameters.get("name") or (collection.name if collection else ""),
             "preset": preset.key,
             "values_of": preset.key,
-            "deadline": asked.get("deadline") or None,
-            "with_link": "values_of" not in asked or bool(asked.get("with_link")),
-            **{name: _shown_value(asked, name, preset) for name in PREFILLED},
+            "deadline": parameters.get("deadline") or None,
+            "with_link": "values_of" not in parameters or bool(parameters.get("with_link")),
+            **{name: _shown_value(parameters, name, preset) for name in PREFILLED},
         }
 
     @property
@@ -372,17 +372,17 @@ class NewCampaignForm(KnownPairsFields):
             for one in self.examples()
             if one["grade"] in names
         ]
-        text = self.guidelines_of(preset).rstrip()
+        text = self.get_guidelines(preset).rstrip()
         return "\n\n".join([text, f"## {_('Examples')}", *shown]) if shown else text
 
-    def guidelines_of(self, preset: Preset) -> str:
+    def get_guidelines(self, preset: Preset) -> str:
         """Return the guidelines for this preset as shown on the page: the user's edited text,
         otherwise the preset's."""
         given = (self.data or self.initial).get(f"guidelines-{preset.key}")
         return preset.guidelines if given is None else "\n".join(str(given).splitlines())
 
     @property
-    def at_once(self) -> bool:
+    def creates_immediately(self) -> bool:
         return self.data.get("way") == "once"
 
     def clean_deadline(self) -> datetime | None:
@@ -396,7 +396,7 @@ class NewCampaignForm(KnownPairsFields):
                 if data.get(name) == shown.settings[name]:
                     data[name] = None
         collection, pool = data.get("collection"), data.get("pool")
-        if not self.at_once or collection is None:
+        if not self.creates_immediately or collection is None:
             return data
         if pool is None:
             pools = list(collection.pools.filter(n_pairs__gt=0)[:2])
@@ -428,7 +428,7 @@ class NewCampaignForm(KnownPairsFields):
             self.add_error("qrels", _("Choose qrels or a file with known grades."))
         return data
 
-    def wanted(self) -> dict[str, Any]:
+    def call_arguments(self) -> dict[str, Any]:
         """Return the arguments for `start_campaign`. Raises FormatError if the file of control
         pairs cannot be read."""
         data = self.cleaned_data
@@ -441,17 +441,17 @@ class NewCampaignForm(KnownPairsFields):
             "guidelines": self.guidelines_with_examples(preset),
             **{name: data[name] for name in ("name", "collection", "pool", "with_link")},
             "settings": {name: data[name] for name in names if data[name] is not None},
-            "known": self.rows(),
+            "control_rows": self.rows(),
             "counts_as": self.counts_as(),
             "n_gold": data["n_gold"] or 0,
             "n_qualification": data["n_qualification"] or 0,
         }
 
 
-def _shown_value(asked: Mapping[str, str], name: str, preset: Preset) -> Any:
+def _shown_value(parameters: Mapping[str, str], name: str, preset: Preset) -> Any:
     """Return the value that the user entered, otherwise the preset's value. An unchanged value of
     the previous preset does not count as entered."""
-    typed, before = asked.get(name, ""), ALL_PRESETS.get(asked.get("values_of", ""))
+    typed, before = parameters.get(name, ""), ALL_PRESETS.get(parameters.get("values_of", ""))
     if typed == "" or (before and typed == str(before.settings[name])):
         return preset.settings[name]
     return typed

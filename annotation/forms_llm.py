@@ -95,7 +95,7 @@ class EndpointForm(forms.Form):
             self.add_error("own_prompt", _("Enter a prompt, or choose a built-in one."))
         return data
 
-    def wanted(self) -> JudgeOptions:
+    def judge_options(self) -> JudgeOptions:
         data = self.cleaned_data
         limits = CallLimits(
             per_minute=data["per_minute"],

@@ -115,11 +115,11 @@ def make_key(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", title.lower()).strip("_")[:30]
 
 
-def read_values(text: str, before: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def read_values(text: str, stored: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Parse a question's scale from text with one value per line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     shapes = SHAPES_BY_SIZE.get(len(lines), SHAPES)
-    kept = before if len(before) == len(lines) else [{}] * len(lines)
+    kept = stored if len(stored) == len(lines) else [{}] * len(lines)
     scale = []
     for place, line in enumerate(lines):
         name, _separator, explanation = line.partition(VALUE_SEPARATOR)

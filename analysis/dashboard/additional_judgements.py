@@ -33,16 +33,16 @@ class AdditionalJudgementsPreview:
 
 
 def preview_additional_judgements(
-    campaign: Campaign, ids: Collection[int], *, back: bool = False
+    campaign: Campaign, ids: Collection[int], *, is_withdrawal: bool = False
 ) -> AdditionalJudgementsPreview:
     """Compute the effect of requesting or withdrawing judgements, without changing anything. Raises
     CampaignError if this is possible for none of the pairs."""
-    chosen = additional_judgements.check_selection(campaign, ids, back=back)
+    chosen = additional_judgements.check_selection(campaign, ids, is_withdrawal=is_withdrawal)
     live = get_snapshot(campaign, fresh=0.0)
     base = read_outlook_inputs(campaign, live)
     missing = base.missing()
     changed = np.isin(live.pairs.ids[live.pairs.normal], chosen.ids)
-    after = np.maximum(missing + np.where(changed, -1 if back else 1, 0), 0)
+    after = np.maximum(missing + np.where(changed, -1 if is_withdrawal else 1, 0), 0)
     return AdditionalJudgementsPreview(
         chosen,
         base.outlook(missing),

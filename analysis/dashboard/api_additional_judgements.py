@@ -95,7 +95,9 @@ class AdditionalJudgementsView(APIView):
                 campaign,
                 list(dict.fromkeys((pair["topic"], pair["document"]) for pair in wanted["pairs"])),
             )
-            shown = previews.preview_additional_judgements(campaign, ids, back=wanted["withdraw"])
+            shown = previews.preview_additional_judgements(
+                campaign, ids, is_withdrawal=wanted["withdraw"]
+            )
             if not wanted["preview"]:
                 deed = (
                     additional_judgements.undo_additional_judgement

@@ -16,7 +16,7 @@ from analysis.dashboard.level_sentences import (
     describe_complete_levels,
     describe_levels_by_deadline,
 )
-from annotation.core.scheduling import compute_band
+from annotation.core.scheduling import compute_rank_window
 from annotation.models import Campaign
 from assay.campaigns.forecast import Forecast
 
@@ -118,7 +118,7 @@ def last_complete_level(
     if not len(priorities):
         return 0
     bands = [
-        compute_band(
+        compute_rank_window(
             priority,
             highest=max(priorities[0], campaign.top_priority),
             width=width or campaign.band,

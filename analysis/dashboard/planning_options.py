@@ -27,9 +27,9 @@ from analysis.dashboard.headline import (
 from analysis.dashboard.progress import count_slots, make_forecaster
 from analysis.judgements.live import CampaignSnapshot, get_snapshot
 from annotation.core.rank_windows import WindowPreview
-from annotation.core.scheduling import compute_band
+from annotation.core.scheduling import compute_rank_window
 from annotation.models import Campaign
-from annotation.selectors.rank_windows import preview_bands
+from annotation.selectors.rank_windows import preview_rank_windows
 from annotation.services.campaigns import lifecycle
 from annotation.services.campaigns.depth import full_depth_reason, set_depth
 from annotation.services.errors import CampaignError
@@ -433,7 +433,7 @@ def _order_options(base: OutlookInputs) -> Iterator[PlanningOption]:
     on one topic under it."""
     if len(base.priorities) < 2:
         return
-    played = {one.width: one for one in preview_bands(base.campaign)}
+    played = {one.width: one for one in preview_rank_windows(base.campaign)}
     now = played.get(min(base.campaign.band, max(played, default=1)))
     for width, one in played.items():
         if now is None or width == now.width:
@@ -521,7 +521,7 @@ def list_depth_options(
     rows: list[DepthOption] = []
     of = {option.value: option for option in offered if option.key == "depth"}
     bands = [
-        compute_band(
+        compute_rank_window(
             priority, highest=max(base.priorities[0], campaign.top_priority), width=campaign.band
         )
         for priority in base.priorities

@@ -107,7 +107,7 @@ def run_day(
         seconds=SECONDS,
         start=start,
         most=most,
-        told=lambda n: work.progress(before + n),
+        on_progress=lambda n: work.progress(before + n),
     )
 
 
@@ -128,7 +128,7 @@ def adjudicate(campaign: Campaign, work: ClaimedJob) -> None:
     pairs = Pair.objects.select_related("campaign", "entry__topic").in_bulk(disputed)
     for pk in disputed[N_DISPUTED:]:
         pair = pairs[pk]
-        grade = truth.of(pair.entry.topic.topic_id, pair.entry.docno)
+        grade = truth.get_grade(pair.entry.topic.topic_id, pair.entry.docno)
         adjudicate_pair(pair, grade, reason="", actor=work.job.created_by)
         work.progress()
 

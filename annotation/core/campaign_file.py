@@ -454,10 +454,10 @@ def format_path(path: Path) -> str:
     ).removeprefix(".")
 
 
-def parse_campaign_file(said: Any) -> CampaignDescription:
+def parse_campaign_file(content: Any) -> CampaignDescription:
     """Read a campaign file from its parsed values. Raises CampaignMistakes with every error that
     can be found without the database."""
-    if not isinstance(said, Mapping):
+    if not isinstance(content, Mapping):
         raise CampaignMistakes(
             [Mistake(("document",), "not a table", "tables collection, pool and campaign")]
         )
@@ -465,14 +465,16 @@ def parse_campaign_file(said: Any) -> CampaignDescription:
         Mistake(
             (str(name),), f"unknown table {str(name)[:60]!r}", f"one of {', '.join(TABLE_KEYS)}"
         )
-        for name in said
+        for name in content
         if name not in TABLE_KEYS
     ]
     tables: dict[str, dict[str, Any]] = {}
     for name, keys in TABLE_KEYS.items():
-        tables[name], wrong = read_table(said[name], keys, (name,)) if name in said else ({}, [])
+        tables[name], wrong = (
+            read_table(content[name], keys, (name,)) if name in content else ({}, [])
+        )
         mistakes += wrong
-    if "collection" not in said:
+    if "collection" not in content:
         mistakes.append(
             Mistake(("collection",), "missing table collection", "[collection] with its slug")
         )
@@ -483,8 +485,8 @@ def parse_campaign_file(said: Any) -> CampaignDescription:
     return CampaignDescription(**tables)
 
 
-def find_contradictions(said: CampaignDescription) -> list[Mistake]:
-    campaign, mistakes = said.campaign, []
+def find_contradictions(description: CampaignDescription) -> list[Mistake]:
+    campaign, mistakes = description.campaign, []
     for name in ("guidelines", "gold"):
         if name in campaign and f"{name}_file" in campaign:
             mistakes.append(
@@ -547,10 +549,12 @@ def find_contradictions(said: CampaignDescription) -> list[Mistake]:
                 )
             )
     batches, sample = (
-        [name for name in names if name in said.pool]
+        [name for name in names if name in description.pool]
         for names in (("goal", "batch", "audit"), ("strata", "stages", "llm_judge"))
     )
-    if said.pool.get("pairs") and ({"depth", "runs"} & set(said.pool) or batches or sample):
+    if description.pool.get("pairs") and (
+        {"depth", "runs"} & set(description.pool) or batches or sample
+    ):
         mistakes.append(
             Mistake(
                 ("pool", "pairs"),
@@ -577,13 +581,13 @@ def find_contradictions(said: CampaignDescription) -> list[Mistake]:
     return mistakes
 
 
-def map_gold_to_scale(said: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
+def map_gold_to_scale(campaign_values: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
     """Return the table with its gold grades mapped to the scale. Raises CampaignMistakes if the
     mapping of a grade is missing."""
-    given = {row["grade"] for row in said.get("gold", []) if row["grade"] is not None}
-    counts_as = {row["file_grade"]: row["grade"] for row in said.get("gold_grades", [])}
-    if "gold" not in said or (not counts_as and not is_scale_uncertain(given, scale)):
-        return dict(said)
+    given = {row["grade"] for row in campaign_values.get("gold", []) if row["grade"] is not None}
+    counts_as = {row["file_grade"]: row["grade"] for row in campaign_values.get("gold_grades", [])}
+    if "gold" not in campaign_values or (not counts_as and not is_scale_uncertain(given, scale)):
+        return dict(campaign_values)
     if unsaid := given - set(counts_as):
         problem = (
             f"the known grades are {format_grades(given)}, but the scale is "
@@ -613,16 +617,16 @@ def map_gold_to_scale(said: Mapping[str, Any], scale: Scale) -> dict[str, Any]:
                 )
             ]
         )
-    return {**said, "gold": map_grades(said["gold"], counts_as)}
+    return {**campaign_values, "gold": map_grades(campaign_values["gold"], counts_as)}
 
 
-def make_document(described: CampaignDescription, *, as_text: bool = False) -> dict[str, Any]:
+def make_document(description: CampaignDescription, *, as_text: bool = False) -> dict[str, Any]:
     """Convert a campaign description to the values of a TOML file or, with `as_text`, of JSON.
     `parse_campaign_file` accepts the result."""
     tables = {
-        "collection": described.collection,
-        "pool": described.pool,
-        "campaign": described.campaign,
+        "collection": description.collection,
+        "pool": description.pool,
+        "campaign": description.campaign,
     }
     return {
         name: plain_table(values, TABLE_KEYS[name], as_text=as_text)
@@ -632,43 +636,46 @@ def make_document(described: CampaignDescription, *, as_text: bool = False) -> d
 
 
 def plan_campaign_changes(
-    before: Mapping[str, Any], wanted: Mapping[str, Any]
+    stored: Mapping[str, Any], declared: Mapping[str, Any]
 ) -> tuple[list[Change], list[Mistake]]:
-    """Plan the changes from a stored campaign to the wanted one.
+    """Plan the changes from a stored campaign to the declared one.
 
-    before: the stored values, {} if the campaign does not exist. Returns (changes, errors), where
+    stored: the stored values, {} if the campaign does not exist. Returns (changes, errors), where
     errors are the changes that are not possible.
     """
     refused: list[Mistake] = []
-    if before:
+    if stored:
         for name, why in FIXED_REASONS.items():
-            if wanted.get(name, before[name]) != before[name]:
+            if declared.get(name, stored[name]) != stored[name]:
                 refused.append(
                     Mistake(
-                        ("campaign", name), f"{name} cannot be changed: {why}", str(before[name])
+                        ("campaign", name), f"{name} cannot be changed: {why}", str(stored[name])
                     )
                 )
-        if wanted.get("state") == "draft" and before["state"] != "draft":
-            problem = f"the campaign is {before['state']}: it cannot become a draft again"
+        if declared.get("state") == "draft" and stored["state"] != "draft":
+            problem = f"the campaign is {stored['state']}: it cannot become a draft again"
             refused.append(Mistake(("campaign", "state"), problem, "open, paused or closed"))
-    if "people" in wanted:
-        wanted = {**wanted, "people": resolve_people(before.get("people", []), wanted["people"])}
-        refused += find_invalid_people(before.get("people", []), wanted["people"])
+    if "people" in declared:
+        declared = {
+            **declared,
+            "people": resolve_people(stored.get("people", []), declared["people"]),
+        }
+        refused += find_invalid_people(stored.get("people", []), declared["people"])
     keys = [key for key in CAMPAIGN if key.name not in UNCOMPARED_KEYS | {"slug"}]
-    return list_changes(before, wanted, keys, "campaign"), refused
+    return list_changes(stored, declared, keys, "campaign"), refused
 
 
 def resolve_people(
-    before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]]
+    stored: Sequence[Mapping[str, Any]], declared: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the wanted rows of people, with a missing username or pseudonym filled in from the
+    """Return the declared rows of people, with a missing username or pseudonym filled in from the
     existing member."""
     by_user, by_pseudonym = (
-        {row["user"]: row for row in before},
-        {row["pseudonym"]: row for row in before},
+        {row["user"]: row for row in stored},
+        {row["pseudonym"]: row for row in stored},
     )
     mistakes = []
-    for row in wanted:
+    for row in declared:
         old = by_user.get(row["user"]) if row["user"] else by_pseudonym.get(row["pseudonym"])
         names = {name: row[name] or (old[name] if old else "") for name in ("user", "pseudonym")}
         mistakes.append({**row, **names})
@@ -676,14 +683,14 @@ def resolve_people(
 
 
 def find_invalid_people(
-    before: Sequence[Mapping[str, Any]], wanted: Sequence[Mapping[str, Any]]
+    stored: Sequence[Mapping[str, Any]], declared: Sequence[Mapping[str, Any]]
 ) -> list[Mistake]:
     row_of_user, named = (
-        {row["user"]: row for row in before},
-        {row["pseudonym"]: row["user"] for row in before},
+        {row["user"]: row for row in stored},
+        {row["pseudonym"]: row["user"] for row in stored},
     )
     mistakes = []
-    for number, row in enumerate(wanted):
+    for number, row in enumerate(declared):
         path, old = ("campaign", "people", number), row_of_user.get(row["user"])
         if not row["user"]:
             mistakes.append(

@@ -72,10 +72,10 @@ class PromptTemplate:
         return hashlib.sha256(f"{SYSTEM}\n{self.text}".encode()).hexdigest()[:16]
 
     def messages(
-        self, asked: PromptInput, scale: Sequence[Grade], guidelines: str = ""
+        self, prompt_input: PromptInput, scale: Sequence[Grade], guidelines: str = ""
     ) -> list[dict[str, str]]:
         """Fill in the template for a pair, and return the messages in the chat-completions format."""
-        document = f"{asked.title}\n{asked.text}".strip()
+        document = f"{prompt_input.title}\n{prompt_input.text}".strip()
         if len(document) > MAX_TEXT:
             document = document[:MAX_TEXT] + "\n[the rest of the document is cut]"
         grades = "\n".join(
@@ -83,8 +83,8 @@ class PromptTemplate:
             for grade in scale
         )
         filled = Template(self.text).substitute(
-            query=asked.query,
-            need=asked.need,
+            query=prompt_input.query,
+            need=prompt_input.need,
             guidelines=f"Guidelines:\n{guidelines}\n" if guidelines else "",
             scale=grades,
             document=document,

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.core.scheduling import compute_band, stays_in_block
+from annotation.core.scheduling import compute_rank_window, stays_in_block
 
 
 class WindowEntry(NamedTuple):
@@ -39,7 +39,7 @@ class WindowPreview(NamedTuple):
         return 100 * self.out_of_order
 
 
-class BandSlots:
+class WindowSlots:
     """The free slots and judgements of each pair during the simulation."""
 
     def __init__(self, entries: Sequence[WindowEntry], needed: int, width: int) -> None:
@@ -48,13 +48,13 @@ class BandSlots:
         self.by_band: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         highest = max(entry.priority for entry in entries)
         for place, entry in enumerate(entries):
-            self.by_band[compute_band(entry.priority, highest=highest, width=width)][
+            self.by_band[compute_rank_window(entry.priority, highest=highest, width=width)][
                 entry.topic
             ].append(place)
         # rank window -> positions of pairs with a judgement and a free slot
         self.started: dict[int, set[int]] = defaultdict(set)
         self.band = [
-            compute_band(entry.priority, highest=highest, width=width) for entry in entries
+            compute_rank_window(entry.priority, highest=highest, width=width) for entry in entries
         ]
 
     def take(self, place: int) -> None:
@@ -72,15 +72,15 @@ class BandSlots:
 
 
 def next_position(
-    pool: BandSlots, mine: set[int], topic: int | None, in_block: int, length: int
+    pool: WindowSlots, judged_positions: set[int], topic: int | None, in_block: int, length: int
 ) -> int | None:
     """Return the position in the pool of a simulated annotator's next pair, or None if there is
-    none. mine: positions that the annotator has already judged."""
+    none. judged_positions: positions that the annotator has already judged."""
     for band in sorted(pool.by_band):
         topics = pool.by_band[band]
         stays = topic is not None and stays_in_block(served=in_block, length=length)
         own = (
-            [place for place in topics.get(topic, ()) if place not in mine]
+            [place for place in topics.get(topic, ()) if place not in judged_positions]
             if topic is not None
             else []
         )
@@ -91,7 +91,7 @@ def next_position(
         left = (
             place
             for place in pool.started[band]
-            if place not in mine and (stays or pool.entries[place].topic != topic)
+            if place not in judged_positions and (stays or pool.entries[place].topic != topic)
         )
         started = min(left, default=None)
         if started is not None:
@@ -101,7 +101,7 @@ def next_position(
             for name, places in topics.items()
             if name != topic
             for place in places
-            if place not in mine
+            if place not in judged_positions
         )
         # Otherwise start a new pair of another topic.
         first = min(others, default=None)
@@ -123,7 +123,7 @@ def simulate_judging(
 ) -> WindowPreview:
     """Simulate the judging of a whole pool. Annotators take turns at random until no annotator can
     be assigned a pair."""
-    rng, pool = np.random.default_rng(seed), BandSlots(entries, needed, width)
+    rng, pool = np.random.default_rng(seed), WindowSlots(entries, needed, width)
     mine: list[set[int]] = [set() for _ in range(annotators)]
     blocks: list[tuple[int | None, int]] = [(None, 0)] * annotators
     left_of_priority: dict[int, int] = defaultdict(int)

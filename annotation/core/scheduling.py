@@ -110,7 +110,7 @@ def choose_partner(shared: Sequence[tuple[int, int]], *, common: int) -> int | N
     return min(short)[1] if short else None
 
 
-def compute_band(priority: int, *, highest: int, width: int) -> int:
+def compute_rank_window(priority: int, *, highest: int, width: int) -> int:
     """Return the rank window of a priority, from 1. A window has `width` adjacent priorities,
     counted down from the campaign's highest.
 

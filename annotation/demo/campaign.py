@@ -30,29 +30,29 @@ from pooling.platform import jobs
 CAMPAIGN_FILE = Path(__file__).with_name("campaign.toml")
 
 
-def create_demo(say: Callable[[str], None], *, with_example: bool = True) -> Campaign:
+def create_demo(print_progress: Callable[[str], None], *, with_example: bool = True) -> Campaign:
     """Create the accounts and campaigns of the demo."""
-    return create_campaigns(create_demo_accounts(), say, with_example=with_example)
+    return create_campaigns(create_demo_accounts(), print_progress, with_example=with_example)
 
 
 def create_campaigns(
-    manager: User, say: Callable[[str], None], *, with_example: bool = True
+    manager: User, print_progress: Callable[[str], None], *, with_example: bool = True
 ) -> Campaign:
     """Create the demo's collection, runs, click labels and pool from its campaign file, check its
     topics, and return its open campaign. With `with_example`, also create the example and the job
     that fills it. Everything or nothing is created. Raises FormatError or
     pooling.platform.jobs.Refused if an import fails."""
-    say("Reading the documentation of the Python standard library …")
+    print_progress("Reading the documentation of the Python standard library …")
     entries = read_standard_library()
     with tempfile.TemporaryDirectory(prefix="assay-demo-") as folder:
-        write_files(Path(folder), entries, say)
-        say("Importing topics, documents and runs; building the pool …")
+        write_files(Path(folder), entries, print_progress)
+        print_progress("Importing topics, documents and runs; building the pool …")
         described = demo_document(Path(folder), n_documents=len(entries))
         with transaction.atomic():
             campaign = apply_description(described, folder=folder, actor=manager)
             if with_example:
                 create_example(described, actor=manager)
-    say(
+    print_progress(
         f"The demo is ready: {len(entries):,} documents, {campaign.n_topics} topics, "
         f"{campaign.n_pairs:,} pairs."
     )
@@ -60,23 +60,23 @@ def create_campaigns(
 
 
 def apply_description(
-    described: CampaignDescription, *, folder: str | None, actor: User
+    description: CampaignDescription, *, folder: str | None, actor: User
 ) -> Campaign:
-    _, campaign = apply_plan(plan_campaign(described, folder=folder, actor=actor), actor=actor)
+    _, campaign = apply_plan(plan_campaign(description, folder=folder, actor=actor), actor=actor)
     assert campaign is not None, "the file describes one"
     return campaign
 
 
-def create_example(described: CampaignDescription, *, actor: User) -> None:
+def create_example(description: CampaignDescription, *, actor: User) -> None:
     """Create the empty example campaign on the demo's collection and pool, and the job that fills
     it.
-    described: the demo's campaign file."""
-    said = described.campaign
+    description: the demo's campaign file."""
+    said = description.campaign
     managers = [person for person in said["people"] if person["role"] == "manager"]
     campaign = apply_description(
         CampaignDescription(
-            collection={"slug": described.collection["slug"]},
-            pool={"name": described.pool["name"]},
+            collection={"slug": description.collection["slug"]},
+            pool={"name": description.pool["name"]},
             campaign=said | example.SETTINGS | {"people": managers},
         ),
         folder=None,
@@ -106,7 +106,9 @@ def demo_document(folder: Path, *, n_documents: int) -> CampaignDescription:
     )
 
 
-def write_files(folder: Path, entries: list[CorpusEntry], say: Callable[[str], None]) -> None:
+def write_files(
+    folder: Path, entries: list[CorpusEntry], print_progress: Callable[[str], None]
+) -> None:
     """Write topics and documents (JSONL), one TREC run per system, and labels from simulated clicks
     on the results of BM25."""
     topics_file, documents_file = folder / "topics.jsonl", folder / "documents.jsonl"
@@ -135,7 +137,7 @@ def write_files(folder: Path, entries: list[CorpusEntry], say: Callable[[str], N
     ]
     runs = {}
     for tag, system in SYSTEMS.items():
-        say(f"Running {tag} …")
+        print_progress(f"Running {tag} …")
         scores = system(texts, [topic.text for topic in TOPICS])
         runs[tag] = run_lines(tag, [t.topic for t in TOPICS], names, scores)
         (folder / f"{tag}.run").write_text("\n".join(runs[tag]) + "\n", encoding="utf-8")

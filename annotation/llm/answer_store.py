@@ -83,16 +83,16 @@ class AnswerStore:
         else:
             self.answers[row["key"]] = row
 
-    def ask(self, key: str) -> None:
+    def record_call(self, key: str) -> None:
         with self.lock:
             self.asked[key] = self.asked.get(key, 0) + 1
             self._write({"asked": key})
 
-    def failed(self, key: str, trouble: str) -> None:
+    def record_failure(self, key: str, trouble: str) -> None:
         """Ignore a failed call. The report of the run counts failures, and the file already records
         that the call was made."""
 
-    def answer(self, key: str, row: Mapping[str, Any]) -> None:
+    def record_answer(self, key: str, row: Mapping[str, Any]) -> None:
         with self.lock:
             self.answers[key] = {"key": key, **row}
             self._write(self.answers[key])

@@ -46,17 +46,17 @@ class AnswerStoreProtocol(Protocol):
     answers: dict[str, dict[str, Any]]
     asked: dict[str, int]
 
-    def ask(self, key: str) -> None: ...
+    def record_call(self, key: str) -> None: ...
 
-    def failed(self, key: str, trouble: str) -> None: ...
+    def record_failure(self, key: str, trouble: str) -> None: ...
 
-    def answer(self, key: str, row: dict[str, Any]) -> None: ...
+    def record_answer(self, key: str, row: dict[str, Any]) -> None: ...
 
 
 class PairToJudge(NamedTuple):
     topic: str
     document: str
-    asked: PromptInput
+    prompt_input: PromptInput
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class LabellingPlan:
         }
 
     def messages(self, pair: PairToJudge) -> list[dict[str, str]]:
-        return self.template.messages(pair.asked, self.scale, self.guidelines)
+        return self.template.messages(pair.prompt_input, self.scale, self.guidelines)
 
     def price(self, tokens_in: float, tokens_out: float) -> float:
         return (tokens_in * self.price_in + tokens_out * self.price_out) / 1e6
@@ -152,7 +152,7 @@ def label_pairs(
     plan: LabellingPlan,
     store: AnswerStoreProtocol,
     *,
-    told: Callable[[], None] = lambda: None,
+    on_answer: Callable[[], None] = lambda: None,
     stop: threading.Event | None = None,
 ) -> LabellingReport:
     """Request an answer for every pair and sample without one in the store. Raises BadInput if the
@@ -160,7 +160,7 @@ def label_pairs(
 
     stop: once it is set, no call is started and running calls are abandoned.
     """
-    asker = _Labeller(plan, store, told, stop or threading.Event())
+    asker = _Labeller(plan, store, on_answer, stop or threading.Event())
     setting = plan.setting()
     waiting = [
         (key, pair)
@@ -192,12 +192,12 @@ class _Labeller:
         self,
         plan: LabellingPlan,
         store: AnswerStoreProtocol,
-        told: Callable[[], None],
+        on_answer: Callable[[], None],
         stop: threading.Event,
     ) -> None:
         """Create the labeller. If `stop` is set, running calls are abandoned, too, whereas `end`
         only prevents further calls."""
-        self.plan, self.store, self.told, self.stop = plan, store, told, stop
+        self.plan, self.store, self.on_answer, self.stop = plan, store, on_answer, stop
         self.report, self.lock, self.end = LabellingReport(), threading.Lock(), threading.Event()
         self.next_at = 0.0
         self.spent = sum(self.compute_price(row) for row in store.answers.values())
@@ -210,7 +210,7 @@ class _Labeller:
         for attempt in range(self.plan.attempts):
             if not self._may_ask(messages):
                 return
-            self.store.ask(key)
+            self.store.record_call(key)
             start = time.monotonic()
             try:
                 said = self.plan.endpoint.complete(messages, idempotency_key=key, stop=self.stop)
@@ -220,7 +220,7 @@ class _Labeller:
             except CallFailed as error:
                 with self.lock:
                     self.report.troubles[str(error.trouble)] += 1
-                self.store.failed(key, str(error.trouble))
+                self.store.record_failure(key, str(error.trouble))
                 if error.final:
                     self.end.set()
                     raise BadInput(
@@ -252,8 +252,8 @@ class _Labeller:
         }
         with self.lock:
             self.spent += self.compute_price(row)
-        self.store.answer(key, row)
-        self.told()
+        self.store.record_answer(key, row)
+        self.on_answer()
 
     def _wait(self, seconds: float) -> None:
         """Wait for `seconds` or until the end of the run is requested."""

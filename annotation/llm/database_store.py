@@ -73,7 +73,7 @@ class DatabaseStore:
         with ThreadPoolExecutor(1) as side:
             calls = side.submit(label_pairs, pairs, self.plan, self, stop=self.end)
             while not (calls.done() and self.writes.empty()):
-                self._guarded(lambda: self._process_calls(calls))
+                self._run_or_stop(lambda: self._process_calls(calls))
                 if self.stopped is not None and time.monotonic() - self.stopped_at > GRACE_SECONDS:
                     self.end.set()
         if self.stopped is not None:
@@ -112,7 +112,7 @@ class DatabaseStore:
             write, written = self.writes.get(timeout=POLL_SECONDS)
         except queue.Empty:
             if not calls.done():
-                self._guarded(lambda: self.work.progress(len(self.answers)))
+                self._run_or_stop(lambda: self.work.progress(len(self.answers)))
             return
         try:
             write()
@@ -121,9 +121,9 @@ class DatabaseStore:
             written.set_exception(JobEnded())
         else:
             written.set_result(None)
-            self._guarded(lambda: self.work.progress(len(self.answers)))
+            self._run_or_stop(lambda: self.work.progress(len(self.answers)))
 
-    def _guarded(self, step: Callable[[], None]) -> None:
+    def _run_or_stop(self, step: Callable[[], None]) -> None:
         """Run a step of the labelling. If it raises, store the running calls before the error is
         passed on."""
         try:
@@ -140,7 +140,7 @@ class DatabaseStore:
         self.writes.put((write, done))
         done.result()
 
-    def ask(self, key: str) -> None:
+    def record_call(self, key: str) -> None:
         if self.stopped is not None:
             raise JobEnded
         place = self.places[key]
@@ -162,7 +162,7 @@ class DatabaseStore:
         self._commit(write)
         self.asked[key] = self.asked.get(key, 0) + 1
 
-    def failed(self, key: str, trouble: str) -> None:
+    def record_failure(self, key: str, trouble: str) -> None:
         def write() -> None:
             troubles = self.judge.troubles
             troubles[trouble] = troubles.get(trouble, 0) + 1
@@ -171,7 +171,7 @@ class DatabaseStore:
 
         self._commit(write)
 
-    def answer(self, key: str, row: dict[str, Any]) -> None:
+    def record_answer(self, key: str, row: dict[str, Any]) -> None:
         place = self.places[key]
 
         def write() -> None:

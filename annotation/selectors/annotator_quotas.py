@@ -41,13 +41,19 @@ def _may_exceed_pairs(annotator: Membership) -> bool:
     )
 
 
-def _compute_quota(annotator: Membership, known: dict[int, int]) -> int | None:
+def _compute_quota(annotator: Membership, n_judgeable: dict[int, int]) -> int | None:
     goal, campaign = annotator.goal, annotator.campaign_id
     if goal is None:
         return None
     if annotator.topic_rows:
-        known = _count_judgeable_pairs(Q(campaign=campaign, topic_row__in=annotator.topic_rows))
-    return min(goal, max(known[campaign], annotator.n_judged)) if known.get(campaign) else goal
+        n_judgeable = _count_judgeable_pairs(
+            Q(campaign=campaign, topic_row__in=annotator.topic_rows)
+        )
+    return (
+        min(goal, max(n_judgeable[campaign], annotator.n_judged))
+        if n_judgeable.get(campaign)
+        else goal
+    )
 
 
 def _count_judgeable_pairs(which: Q) -> dict[int, int]:

@@ -13,7 +13,7 @@ USUAL_ANNOTATORS = 12  # if the campaign has no annotators yet
 PREVIEW_WIDTHS = (1, 2, 3, 5)
 
 
-def preview_bands(campaign: Campaign) -> list[WindowPreview]:
+def preview_rank_windows(campaign: Campaign) -> list[WindowPreview]:
     """Preview the effect of several widths of the rank window, including the campaign's width and a
     single window. Empty without pairs.
 

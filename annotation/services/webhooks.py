@@ -88,7 +88,7 @@ def find_address_problem(url: str) -> str:
     return ""
 
 
-def create_webhook(campaign: Campaign, wanted: NewWebhook, *, actor: User | None) -> Webhook:
+def create_webhook(campaign: Campaign, new_webhook: NewWebhook, *, actor: User | None) -> Webhook:
     """Create a webhook with a new secret. Raises CampaignError if there are too many, or if the
     name is taken."""
     if campaign.webhooks.count() >= MAX_WEBHOOKS:
@@ -97,7 +97,7 @@ def create_webhook(campaign: Campaign, wanted: NewWebhook, *, actor: User | None
             % {"most": MAX_WEBHOOKS}
         )
     webhook = Webhook(campaign=campaign, created_by=actor)
-    return _store_webhook(webhook, asdict(wanted), actor, AuditAction.CREATED_A_WEBHOOK)
+    return _store_webhook(webhook, asdict(new_webhook), actor, AuditAction.CREATED_A_WEBHOOK)
 
 
 def update_webhook(webhook: Webhook, changes: Mapping[str, Any], *, actor: User | None) -> Webhook:

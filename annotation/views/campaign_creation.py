@@ -73,7 +73,7 @@ def new(request: SignedInRequest) -> HttpResponse:
     if way == "grades":
         form.check_known_grades()
     elif request.method == "POST" and form.is_valid():
-        if not form.at_once:
+        if not form.creates_immediately:
             campaign = service.create_campaign(
                 name=form.cleaned_data["name"],
                 collection=form.cleaned_data["collection"],
@@ -81,7 +81,9 @@ def new(request: SignedInRequest) -> HttpResponse:
             )
             return redirect("campaign-step", campaign.slug, "files")
         try:
-            campaign, taken = campaign_creation.start_campaign(actor=request.user, **form.wanted())
+            campaign, taken = campaign_creation.start_campaign(
+                actor=request.user, **form.call_arguments()
+            )
         except control_pairs.GradesInDoubt as doubt:
             form.ask_for_grades(doubt)
         except (CampaignError, FormatError) as error:
@@ -94,7 +96,7 @@ def new(request: SignedInRequest) -> HttpResponse:
     context = {
         "form": form,
         "presets": form.offered_presets,
-        "texts": [(preset.key, form.guidelines_of(preset)) for preset in ALL_PRESETS.values()],
+        "texts": [(preset.key, form.get_guidelines(preset)) for preset in ALL_PRESETS.values()],
         "examples": form.examples(),
         "grades": form.chosen_preset.settings["scale"],
         "cost": estimate_cost(form),

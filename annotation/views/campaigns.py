@@ -44,7 +44,7 @@ from annotation.selectors.pairs import (
     count_pairs_without_text,
     get_kept_pairs,
 )
-from annotation.selectors.rank_windows import preview_bands
+from annotation.selectors.rank_windows import preview_rank_windows
 from annotation.services.campaigns import lifecycle as service
 from annotation.services.campaigns import removal
 from annotation.services.campaigns.campaign_files import format_publication
@@ -216,7 +216,7 @@ def _rules_step(request: SignedInRequest, campaign: Campaign) -> HttpResponse:
     context = {
         "form": form,
         "grades": campaign.scale,
-        "bands": preview_bands(campaign),
+        "bands": preview_rank_windows(campaign),
         "contradicting": check_time_settings(campaign),
         "has_llm_judges": has_llm_judges(campaign),
     }

@@ -84,7 +84,7 @@ def _create_judge(
     request: SignedInRequest, campaign: Campaign, form: EndpointForm | LabelFileForm
 ) -> LlmJudge:
     if isinstance(form, EndpointForm):
-        return llm_judges.create_judge(campaign, form.wanted(), actor=request.user)
+        return llm_judges.create_judge(campaign, form.judge_options(), actor=request.user)
     given = form.cleaned_data
     labels = read_label_file(given["file"].file, name=given["file"].name)
     return llm_judges.create_judge_from_file(

@@ -320,7 +320,7 @@ def ask(request: SignedInRequest, slug: str) -> HttpResponse:
                 )
             messages.success(request, " ".join([said % {"n": f"{n:,}"}, *done.reasons]))
             return redirect(way_back)
-        shown = previews.preview_additional_judgements(campaign, ids, back=taking_back)
+        shown = previews.preview_additional_judgements(campaign, ids, is_withdrawal=taking_back)
     except CampaignError as error:
         messages.error(request, str(error))
         return redirect(way_back)

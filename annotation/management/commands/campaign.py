@@ -104,7 +104,7 @@ class Command(DatabaseCommand):
             raise file.with_lines(error) from None
         declaration.rehearse_plan(plan, actor=actor)
         changes = plan.all_changes
-        applied = bool(changes) and not dry_run and (yes or self.confirm(changes, asked=not json))
+        applied = bool(changes) and not dry_run and (yes or self.confirm(changes, may_ask=not json))
         if applied:
             declaration.apply_plan(plan, actor=actor)
         said = file.described
@@ -117,9 +117,9 @@ class Command(DatabaseCommand):
         }
         return {**names, **told, "applied": applied, "dry_run": dry_run}
 
-    def confirm(self, changes: list[Change], *, asked: bool) -> bool:
+    def confirm(self, changes: list[Change], *, may_ask: bool) -> bool:
         """Ask for confirmation at the terminal. Raises BadInput if there is no terminal."""
-        if not asked or not sys.stdin.isatty():
+        if not may_ask or not sys.stdin.isatty():
             raise BadInput(
                 f"{format_count(len(changes), 'change', 'was', 'were')} not confirmed; add --yes to apply, or --dry-run to list"
             )
@@ -159,11 +159,11 @@ class Command(DatabaseCommand):
         return {
             "campaign": campaign.slug if campaign else None,
             "collection": source.slug,
-            "file": self.file_of(output, files),
+            "file": self.get_output_path(output, files),
             "document": document,
         }
 
-    def file_of(self, output: str | None, files: bool) -> str | None:
+    def get_output_path(self, output: str | None, files: bool) -> str | None:
         return os.path.join(output, FILE) if output and files else output
 
     def write_folder(

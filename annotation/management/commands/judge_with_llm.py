@@ -88,7 +88,7 @@ class Command(FileCommand):
         parser.add_argument(
             "--endpoint",
             required=True,
-            type=address,
+            type=parse_endpoint_url,
             metavar="URL",
             help="base URL of an OpenAI-compatible API, such as http://127.0.0.1:11434/v1",
         )
@@ -114,7 +114,7 @@ class Command(FileCommand):
         parser.add_argument(
             "--grade",
             action="append",
-            type=one_grade,
+            type=parse_grade,
             metavar="VALUE=NAME",
             help="value and name of a grade; repeat the option for each grade, lowest first (default: four grades)",
         )
@@ -168,7 +168,7 @@ class Command(FileCommand):
         )
         parser.add_argument(
             "--pause",
-            type=seconds,
+            type=parse_seconds,
             default=1.0,
             metavar="S",
             help="seconds before the first retry, doubled for each further retry (default: 1)",
@@ -178,14 +178,14 @@ class Command(FileCommand):
         )
         parser.add_argument(
             "--price-in",
-            type=seconds,
+            type=parse_seconds,
             default=0.0,
             metavar="P",
             help="price per million input tokens",
         )
         parser.add_argument(
             "--price-out",
-            type=seconds,
+            type=parse_seconds,
             default=0.0,
             metavar="P",
             help="price per million output tokens",
@@ -193,7 +193,7 @@ class Command(FileCommand):
         parser.add_argument(
             "--max-cost",
             dest="most_cost",
-            type=seconds,
+            type=parse_seconds,
             metavar="P",
             help="maximum total cost; the command stops before exceeding it",
         )
@@ -231,7 +231,7 @@ class Command(FileCommand):
             raise BadInput("--max-cost requires --price-in and --price-out")
         with AnswerStore(store, plan.setting()) as answers:
             with ProgressLine("answers", expected.calls) as progress:
-                report = label_pairs(wanted, plan, answers, told=progress.step)
+                report = label_pairs(wanted, plan, answers, on_answer=progress.step)
             return result | self.write_labels(wanted, plan, answers, report, output)
 
     def plan(self, options: dict[str, Any]) -> LabellingPlan:
@@ -434,7 +434,7 @@ def get_prompt_template(text: str) -> PromptTemplate:
         raise BadInput(f"{text}: {error}") from None
 
 
-def one_grade(text: str) -> Grade:
+def parse_grade(text: str) -> Grade:
     value, _, name = text.partition("=")
     if not value.isdecimal() or not name.strip():
         raise ArgumentTypeError(
@@ -444,7 +444,7 @@ def one_grade(text: str) -> Grade:
     return Grade(int(value), title.strip(), explanation.strip())
 
 
-def address(text: str) -> str:
+def parse_endpoint_url(text: str) -> str:
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
         raise ArgumentTypeError(
@@ -453,7 +453,7 @@ def address(text: str) -> str:
     return text
 
 
-def seconds(text: str) -> float:
+def parse_seconds(text: str) -> float:
     try:
         value = float(text)
     except ValueError:

@@ -145,7 +145,7 @@ class Command(BaseCommand):
             "reliability": options["reliability"],
             "seconds": options["seconds"],
             "most": options["n_judgements"],
-            "told": self._told(options),
+            "on_progress": self._make_progress_printer(options),
         }
         if options["direct"]:
             start = timezone.now() - timedelta(days=options["days"])
@@ -162,15 +162,15 @@ class Command(BaseCommand):
             )
         self._print(campaign, report, as_json=options["json"])
 
-    def _told(self, options: dict[str, Any]) -> Any:
+    def _make_progress_printer(self, options: dict[str, Any]) -> Any:
         last = [0]
 
-        def tell(n: int) -> None:
+        def print_progress(n: int) -> None:
             if n - last[0] >= 500 and not options["json"]:
                 last[0] = n
                 self.stderr.write(f"{format_count(n, 'judgement')} (simulated)")
 
-        return tell
+        return print_progress
 
     def _print(
         self, campaign: Campaign, report: simulation.SimulationReport, *, as_json: bool
@@ -207,12 +207,12 @@ class Command(BaseCommand):
             raise CommandError("; ".join(report.errors[:3]))
 
 
-def _read_question_truth(campaign: Campaign, given: list[str]) -> dict[str, QrelsColumns]:
+def _read_question_truth(campaign: Campaign, arguments: list[str]) -> dict[str, QrelsColumns]:
     """Read KEY=FILE arguments. Raises ValueError unless there is one for each further question, and
     FormatError for a file that is not qrels."""
-    files = dict(text.partition("=")[::2] for text in given)
+    files = dict(text.partition("=")[::2] for text in arguments)
     keys = [question.key for question in campaign.questions_after_grade]
-    if sorted(files) != sorted(keys) or len(files) < len(given):
+    if sorted(files) != sorted(keys) or len(files) < len(arguments):
         expected = " ".join(f"{key}=FILE" for key in keys) or "none, because it has one question"
         raise ValueError(
             f"--question-truth does not match the further questions of {campaign.slug}, "

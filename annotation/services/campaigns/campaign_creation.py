@@ -33,7 +33,7 @@ def start_campaign(
     pool: Pool,
     actor: User,
     settings: Mapping[str, Any],
-    known: Sequence[dict[str, Any]] = (),
+    control_rows: Sequence[dict[str, Any]] = (),
     n_gold: int = 0,
     n_qualification: int = 0,
     counts_as: Mapping[int, int | None] | None = None,
@@ -43,7 +43,7 @@ def start_campaign(
     """Create a draft with the preset's scale, rules and guidelines, the pairs of the pool, gold and
     qualification pairs, and an invitation link.
 
-    settings, guidelines: override those of the preset. known, counts_as: see `add_known_pairs`.
+    settings, guidelines: override those of the preset. control_rows, counts_as: see `add_known_pairs`.
     Raises CampaignError, in which case nothing is created.
     """
     if not pool.n_pairs:
@@ -58,10 +58,12 @@ def start_campaign(
         )
         lifecycle.save_guideline(campaign, text, actor=actor)
         taken = None
-        if known and (n_gold or n_qualification or any(row.get("kind") for row in known)):
+        if control_rows and (
+            n_gold or n_qualification or any(row.get("kind") for row in control_rows)
+        ):
             taken = add_known_pairs(
                 campaign,
-                known,
+                control_rows,
                 n_gold=n_gold,
                 n_qualification=n_qualification,
                 counts_as=counts_as,

@@ -62,7 +62,7 @@ class CampaignPlan:
     campaign's managers after the changes.
     """
 
-    described: CampaignDescription
+    description: CampaignDescription
     collection: of_collections.CollectionPlan
     campaign: Campaign | None
     changes: list[Change]
@@ -74,12 +74,12 @@ class CampaignPlan:
     def all_changes(self) -> list[Change]:
         return [*self.collection.changes, *self.changes]
 
-    def of(self, name: str) -> list[Change]:
+    def get_changes(self, name: str) -> list[Change]:
         return [change for change in self.changes if change.name == name]
 
 
 def plan_campaign(
-    described: CampaignDescription, *, folder: str | None, actor: User | None, prune: bool = False
+    description: CampaignDescription, *, folder: str | None, actor: User | None, prune: bool = False
 ) -> CampaignPlan:
     """Plan the changes for a campaign file.
 
@@ -88,38 +88,40 @@ def plan_campaign(
     not judged. Raises CampaignMistakes
     for all impossible changes, and FormatError for a file that cannot be read.
     """
-    said = described.campaign
-    below = of_collections.plan_collection(described.collection, described.pool, folder=folder)
+    declared = description.campaign
+    collection_plan = of_collections.plan_collection(
+        description.collection, description.pool, folder=folder
+    )
     campaign = (
-        Campaign.objects.select_related("collection", "pool").filter(slug=said["slug"]).first()
-        if said
+        Campaign.objects.select_related("collection", "pool").filter(slug=declared["slug"]).first()
+        if declared
         else None
     )
-    refused = [*below.refused]
+    refused = [*collection_plan.refused]
     changes: list[Change] = []
     stays = (
         []
-        if below.collection is None
-        else find_unlisted_in_collection(below.collection, described.collection)
+        if collection_plan.collection is None
+        else find_unlisted_in_collection(collection_plan.collection, description.collection)
     )
-    warnings = _warn_without_manager(below, campaign, described, actor)
-    if said:
-        wanted = _preview_campaign(campaign, said)
-        said = map_gold_to_scale(said, wanted.grades)
+    warnings = _warn_without_manager(collection_plan, campaign, description, actor)
+    if declared:
+        wanted = _preview_campaign(campaign, declared)
+        declared = map_gold_to_scale(declared, wanted.grades)
         warnings += make_single_key_warnings(
             [
                 (row["kind"], row["grade"])
-                for row in said.get("gold", [])
+                for row in declared.get("gold", [])
                 if row["grade"] is not None
             ],
             wanted,
         )
-        described = replace(described, campaign=said)
-        before = _read_current_state(campaign, said)
-        said = _complete_settings(campaign, before, said)
-        changed, wrong = plan_campaign_changes(before, said)
+        description = replace(description, campaign=declared)
+        stored = _read_current_state(campaign, declared)
+        declared = _complete_settings(campaign, stored, declared)
+        changed, wrong = plan_campaign_changes(stored, declared)
         # the reader of the files has already inserted their contents
-        files = [name for name in ("guidelines_file", "gold_file") if name in said]
+        files = [name for name in ("guidelines_file", "gold_file") if name in declared]
         refused += [
             Mistake(
                 ("campaign", name),
@@ -128,8 +130,8 @@ def plan_campaign(
             )
             for name in files
         ]
-        refused += wrong + _invalid_values(said) + _unknown_people(said)
-        refused += _invalid_webhooks(before, said) + _invalid_panel(said)
+        refused += wrong + _invalid_values(declared) + _unknown_people(declared)
+        refused += _invalid_webhooks(stored, declared) + _invalid_panel(declared)
         refused += [
             Mistake(("campaign", "further_questions", *path), problem, expected)
             for path, problem, expected in find_question_problems(
@@ -139,21 +141,25 @@ def plan_campaign(
         if campaign is None:
             changes.append(
                 Change(
-                    "campaign", "slug", None, said["slug"], f"create the campaign {said['slug']}"
+                    "campaign",
+                    "slug",
+                    None,
+                    declared["slug"],
+                    f"create the campaign {declared['slug']}",
                 )
             )
             refused += (
                 []
-                if said.get("name")
+                if declared.get("name")
                 else [
                     Mistake(
                         ("campaign",),
-                        f"there is no campaign with the slug {said['slug']}, and a new one needs a name",
+                        f"there is no campaign with the slug {declared['slug']}, and a new one needs a name",
                         'name = "..."',
                     )
                 ]
             )
-        elif campaign.collection.slug != described.collection["slug"]:
+        elif campaign.collection.slug != description.collection["slug"]:
             refused.append(
                 Mistake(
                     ("collection", "slug"),
@@ -161,33 +167,33 @@ def plan_campaign(
                     campaign.collection.slug,
                 )
             )
-        changes += _pool_changes(campaign, described, before) + changed
+        changes += _pool_changes(campaign, description, stored) + changed
         if campaign is not None:
-            further, removed = find_unlisted(campaign, before, said, prune=prune)
+            further, removed = find_unlisted(campaign, stored, declared, prune=prune)
             stays += further
             changes += removed
     if refused:
         raise CampaignMistakes(refused)
-    managers = list_planned_managers(campaign, said, actor) if said else []
-    return CampaignPlan(described, below, campaign, changes, stays, warnings, managers)
+    managers = list_planned_managers(campaign, declared, actor) if declared else []
+    return CampaignPlan(description, collection_plan, campaign, changes, stays, warnings, managers)
 
 
-def _preview_campaign(campaign: Campaign | None, said: Mapping[str, Any]) -> Campaign:
+def _preview_campaign(campaign: Campaign | None, declared: Mapping[str, Any]) -> Campaign:
     """Return the campaign with its future questions and rules for gold, without saving it."""
     now, names = (
         campaign or Campaign(),
         ("scale", "min_relevant", "gold_rule", "qualification_pass", "further_questions"),
     )
-    return Campaign(**{name: said.get(name, getattr(now, name)) for name in names})
+    return Campaign(**{name: declared.get(name, getattr(now, name)) for name in names})
 
 
-def _read_current_state(campaign: Campaign | None, said: Mapping[str, Any]) -> dict[str, Any]:
+def _read_current_state(campaign: Campaign | None, declared: Mapping[str, Any]) -> dict[str, Any]:
     """Return the campaign's current values in the form of a campaign file. Pairs that the file
     names are included even if their topic is removed. Other pairs of removed topics are omitted."""
     if campaign is None:
         return {}
     settings = describe_campaign(campaign)
-    named = {(row["topic"], row["document"]) for row in said.get("gold", [])}
+    named = {(row["topic"], row["document"]) for row in declared.get("gold", [])}
     settings["gold"] += [
         row
         for row in describe_known_pairs(campaign.pairs.filter(removed=True))
@@ -197,41 +203,41 @@ def _read_current_state(campaign: Campaign | None, said: Mapping[str, Any]) -> d
 
 
 def _complete_settings(
-    campaign: Campaign | None, before: Mapping[str, Any], said: Mapping[str, Any]
+    campaign: Campaign | None, stored: Mapping[str, Any], declared: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the file's campaign table with the stored completion codes that it omits. Unchanged
     webhook addresses are replaced by the form that is shown."""
-    said = dict(said)
-    if "panel" in said:
-        codes = {name: before.get("panel", {}).get(name, "") for name in PANEL_CODES}
-        said["panel"] = {
-            name: value or codes.get(name, value) for name, value in said["panel"].items()
+    declared = dict(declared)
+    if "panel" in declared:
+        codes = {name: stored.get("panel", {}).get(name, "") for name in PANEL_CODES}
+        declared["panel"] = {
+            name: value or codes.get(name, value) for name, value in declared["panel"].items()
         }
-    if "webhooks" in said and campaign is not None:
+    if "webhooks" in declared and campaign is not None:
         known = {(one.name, one.url): one.shown_address for one in campaign.webhooks.all()}
-        said["webhooks"] = [
+        declared["webhooks"] = [
             {**row, "url": known.get((row["name"], row["url"]), row["url"])}
-            for row in said["webhooks"]
+            for row in declared["webhooks"]
         ]
-    return said
+    return declared
 
 
-def _invalid_webhooks(before: Mapping[str, Any], said: Mapping[str, Any]) -> list[Mistake]:
-    kept = {(row["name"], row["url"]) for row in before.get("webhooks", [])}
+def _invalid_webhooks(stored: Mapping[str, Any], declared: Mapping[str, Any]) -> list[Mistake]:
+    kept = {(row["name"], row["url"]) for row in stored.get("webhooks", [])}
     return [
         Mistake(
             ("campaign", "webhooks", number, "url"),
             "the path of the address is left out" if "…" in row["url"] else problem.rstrip("."),
             "the complete address",
         )
-        for number, row in enumerate(said.get("webhooks", []))
+        for number, row in enumerate(declared.get("webhooks", []))
         if (row["name"], row["url"]) not in kept
         and ("…" in row["url"] or (problem := webhooks.find_address_problem(row["url"])))
     ]
 
 
-def _invalid_panel(said: Mapping[str, Any]) -> list[Mistake]:
-    values = said.get("panel", {})
+def _invalid_panel(declared: Mapping[str, Any]) -> list[Mistake]:
+    values = declared.get("panel", {})
     problems = find_panel_problems(values)
     try:
         GuestPanel(**values).clean_fields(exclude=["campaign", *PANEL_CODES])
@@ -244,12 +250,12 @@ def _invalid_panel(said: Mapping[str, Any]) -> list[Mistake]:
 
 
 def _pool_changes(
-    campaign: Campaign | None, described: CampaignDescription, before: Mapping[str, Any]
+    campaign: Campaign | None, description: CampaignDescription, stored: Mapping[str, Any]
 ) -> list[Change]:
-    if not described.pool:
+    if not description.pool:
         return []
     was = campaign.pool.name if campaign is not None and campaign.pool is not None else None
-    name = described.pool["name"]
+    name = description.pool["name"]
     return (
         []
         if was == name
@@ -257,12 +263,12 @@ def _pool_changes(
     )
 
 
-def _invalid_values(said: Mapping[str, Any]) -> list[Mistake]:
+def _invalid_values(declared: Mapping[str, Any]) -> list[Mistake]:
     """Return an error for each value that the database columns refuse, such as a long text or an
     invalid address."""
-    given = {name: said[name] for name in SETTING_NAMES & set(said)}
+    given = {name: declared[name] for name in SETTING_NAMES & set(declared)}
     try:
-        trial = Campaign(slug=said["slug"], **given)
+        trial = Campaign(slug=declared["slug"], **given)
         trial.clean_fields(
             exclude=[one.name for one in Campaign._meta.fields if one.name not in {*given, "slug"}]
         )
@@ -274,9 +280,11 @@ def _invalid_values(said: Mapping[str, Any]) -> list[Mistake]:
     return []
 
 
-def _unknown_people(said: Mapping[str, Any]) -> list[Mistake]:
+def _unknown_people(declared: Mapping[str, Any]) -> list[Mistake]:
     rows = [
-        (number, row["user"]) for number, row in enumerate(said.get("people", [])) if row["user"]
+        (number, row["user"])
+        for number, row in enumerate(declared.get("people", []))
+        if row["user"]
     ]
     known = set(
         get_user_model()
@@ -295,36 +303,36 @@ def _unknown_people(said: Mapping[str, Any]) -> list[Mistake]:
 
 
 def _warn_without_manager(
-    below: of_collections.CollectionPlan,
+    collection_plan: of_collections.CollectionPlan,
     campaign: Campaign | None,
-    described: CampaignDescription,
+    description: CampaignDescription,
     actor: User | None,
 ) -> list[str]:
     """Return warnings about a collection or campaign that will have no manager."""
     warnings = []
-    collection, said = below.collection, described.campaign
-    named = described.collection.get("managers") or (
+    collection, declared = collection_plan.collection, description.campaign
+    named = description.collection.get("managers") or (
         actor is not None if collection is None else collection.managers.exists()
     )
     if not named:
         warnings.append(
-            f"Collection {described.collection['slug']} has no manager, so only administrators see "
+            f"Collection {description.collection['slug']} has no manager, so only administrators see "
             'it. Add managers = ["NAME"] to the table collection.'
         )
-    if said and not list_planned_managers(campaign, said, actor):
+    if declared and not list_planned_managers(campaign, declared, actor):
         warnings.append(
-            f"Campaign {said['slug']} has no manager, so only administrators see it. Add a row with "
+            f"Campaign {declared['slug']} has no manager, so only administrators see it. Add a row with "
             'role = "manager" to campaign.people.'
         )
     return warnings
 
 
 def list_planned_managers(
-    campaign: Campaign | None, said: Mapping[str, Any], actor: User | None
+    campaign: Campaign | None, declared: Mapping[str, Any], actor: User | None
 ) -> list[str]:
     """Return the usernames of the managers that the campaign will have. campaign: None if it will be
-    created. said: the table campaign of the file."""
-    role_of = {row["user"]: row["role"] for row in said.get("people", [])}
+    created. declared: the table campaign of the file."""
+    role_of = {row["user"]: row["role"] for row in declared.get("people", [])}
     if campaign is not None:
         members = campaign.memberships.values_list("user__username", "role")
         role_of |= dict(members)  # the file does not change roles
@@ -344,7 +352,7 @@ def rehearse_plan(plan: CampaignPlan, *, actor: User | None) -> None:
     Steps that read files or create pairs are not rehearsed. Raises CampaignError,
     pooling.platform.jobs.Refused or FormatError.
     """
-    if plan.collection.is_slow or plan.of("pool") or not plan.all_changes:
+    if plan.collection.is_slow or plan.get_changes("pool") or not plan.all_changes:
         return
     try:
         with transaction.atomic():
@@ -370,24 +378,24 @@ def apply_plan(plan: CampaignPlan, *, actor: User | None) -> tuple[Collection, C
 
 def _apply_changes(plan: CampaignPlan, actor: User | None) -> tuple[Collection, Campaign | None]:
     collection, pool = of_collections.apply_plan(plan.collection, user=actor)
-    if not plan.described.campaign:
+    if not plan.description.campaign:
         return collection, None
     campaign = _apply_settings(plan, collection, actor)
     _add_people(plan, campaign, actor)
-    if pool is not None and plan.of("pool"):
+    if pool is not None and plan.get_changes("pool"):
         set_pool(campaign, pool, actor=actor)
-    if plan.of("guidelines"):
+    if plan.get_changes("guidelines"):
         lifecycle.save_guideline(
             campaign,
-            plan.described.campaign["guidelines"],
-            note=plan.described.campaign.get("guidelines_note", ""),
+            plan.description.campaign["guidelines"],
+            note=plan.description.campaign.get("guidelines_note", ""),
             actor=actor,
         )
     _apply_gold(plan, campaign, actor)
-    for change in plan.of("invitations"):
+    for change in plan.get_changes("invitations"):
         if change.after is not None:
             accounts.create_invitation(campaign=campaign, actor=actor, **change.after)
-    for change in plan.of("panel"):
+    for change in plan.get_changes("panel"):
         guests.save_panel(campaign, _panel_values(change.after), actor=actor)
     _apply_webhooks(plan, campaign, actor)
     _apply_member_states(plan, campaign, actor)
@@ -405,11 +413,11 @@ def _apply_changes(plan: CampaignPlan, actor: User | None) -> tuple[Collection, 
 
 
 def _apply_settings(plan: CampaignPlan, collection: Collection, actor: User | None) -> Campaign:
-    said = plan.described.campaign
+    declared = plan.description.campaign
     changed = {change.name for change in plan.changes} & SETTING_NAMES
     given = {
-        name: said[name]
-        for name in sorted(SETTING_NAMES & set(said))
+        name: declared[name]
+        for name in sorted(SETTING_NAMES & set(declared))
         if plan.campaign is None or name in changed
     }
     if plan.campaign is not None:
@@ -418,13 +426,13 @@ def _apply_settings(plan: CampaignPlan, collection: Collection, actor: User | No
             if given
             else plan.campaign
         )
-    further = {name: said[name] for name in ("seed", "annotator_type") if name in said}
+    further = {name: declared[name] for name in ("seed", "annotator_type") if name in declared}
     name = given.pop("name")
     return lifecycle.create_campaign(
         name=name,
         collection=collection,
         actor=actor,
-        slug=said["slug"],
+        slug=declared["slug"],
         joins=False,
         **further,
         **given,
@@ -434,7 +442,7 @@ def _apply_settings(plan: CampaignPlan, collection: Collection, actor: User | No
 def _add_people(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
     """Add the people that the file names and the campaign lacks. The creator of a campaign becomes
     its manager even if the file omits them."""
-    rows = [change.after for change in plan.of("people") if change.before is None]
+    rows = [change.after for change in plan.get_changes("people") if change.before is None]
     users = {
         user.get_username(): user
         for user in get_user_model().objects.filter(username__in=[row["user"] for row in rows])
@@ -458,7 +466,7 @@ def _add_people(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> N
 
 
 def _apply_gold(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
-    rows = plan.of("gold")
+    rows = plan.get_changes("gold")
     wanted = {
         (row["topic"], row["document"])
         for row in (change.after or change.before for change in rows)
@@ -502,7 +510,7 @@ def _panel_values(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _apply_webhooks(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
-    for change in plan.of("webhooks"):
+    for change in plan.get_changes("webhooks"):
         row, old = change.after, change.before
         if row is not None and old is None:
             webhooks.create_webhook(campaign, webhooks.NewWebhook(**row), actor=actor)
@@ -513,7 +521,7 @@ def _apply_webhooks(plan: CampaignPlan, campaign: Campaign, actor: User | None) 
 
 
 def _apply_member_states(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
-    for row in (change.after for change in plan.of("people") if change.after is not None):
+    for row in (change.after for change in plan.get_changes("people") if change.after is not None):
         member = campaign.memberships.select_related("campaign").get(user__username=row["user"])
         if (member.status, member.status_reason) == (row["status"], row["reason"]):
             continue
@@ -529,9 +537,11 @@ def _apply_member_states(plan: CampaignPlan, campaign: Campaign, actor: User | N
 
 def _apply_state(plan: CampaignPlan, campaign: Campaign, actor: User | None) -> None:
     """Change the campaign's state by opening, pausing, resuming or closing it, as a manager would."""
-    said = plan.described.campaign
-    wanted, reason = said.get("state", campaign.state), said.get("paused_reason", "")
-    if (campaign.state, wanted) == (State.PAUSED, State.PAUSED) and plan.of("paused_reason"):
+    declared = plan.description.campaign
+    wanted, reason = declared.get("state", campaign.state), declared.get("paused_reason", "")
+    if (campaign.state, wanted) == (State.PAUSED, State.PAUSED) and plan.get_changes(
+        "paused_reason"
+    ):
         lifecycle.resume_campaign(campaign, actor=actor)
     if wanted == campaign.state:
         return

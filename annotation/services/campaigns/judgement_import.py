@@ -66,7 +66,7 @@ class ImportResult:
 
 def import_judgements(
     judgements: JudgementColumns,
-    wanted: ImportOptions,
+    import_options: ImportOptions,
     *,
     user: Any,
     step: Callable[[int], object] = lambda n: None,
@@ -76,7 +76,7 @@ def import_judgements(
     _refuse_unstorable(judgements)
     try:
         with transaction.atomic():
-            return _JudgementImport(judgements, wanted, user).run(step)
+            return _JudgementImport(judgements, import_options, user).run(step)
     except NotRestorable as error:
         raise FormatError.single(
             judgements.name, error.line, error.problem, error.expected
@@ -115,8 +115,10 @@ def _refuse_unstorable(judgements: JudgementColumns) -> None:
 class _JudgementImport:
     """The import of one file. Methods are in the order in which rows depend on each other."""
 
-    def __init__(self, judgements: JudgementColumns, wanted: ImportOptions, user: Any) -> None:
-        self.file, self.wanted, self.user = judgements, wanted, user
+    def __init__(
+        self, judgements: JudgementColumns, import_options: ImportOptions, user: Any
+    ) -> None:
+        self.file, self.import_options, self.user = judgements, import_options, user
         self.warnings: list[str] = []
         self.now = timezone.now()
         width = len(str(len(judgements.annotators)))
@@ -142,11 +144,11 @@ class _JudgementImport:
         self._warn_about_unknown()
         pairs = self._build_pairs()
         llm_judges = frozenset(
-            self.pseudonyms if self.wanted.annotator_type == AnnotatorType.LLM else ()
+            self.pseudonyms if self.import_options.annotator_type == AnnotatorType.LLM else ()
         )
         answers = restoring.summarise_answers(self._iterate_rows(), pairs, llm_judges=llm_judges)
-        collection = self.wanted.collection or restore_collection(
-            {"name": self.wanted.name, "slug": self.wanted.name}, user=self.user
+        collection = self.import_options.collection or restore_collection(
+            {"name": self.import_options.name, "slug": self.import_options.name}, user=self.user
         )
         topics = self._create_topics(collection)
         pool = restore_pool(
@@ -166,9 +168,9 @@ class _JudgementImport:
         campaign = restoring.restore_campaign(
             collection,
             pool,
-            slug=self.wanted.name,
+            slug=self.import_options.name,
             settings=self._campaign_settings(pairs),
-            annotator_type=self.wanted.annotator_type,
+            annotator_type=self.import_options.annotator_type,
             seed=0,
             opened_at=min((row.judged_at for row in self._iterate_rows()), default=None),
             closed_at=answers.last,
@@ -281,7 +283,7 @@ class _JudgementImport:
             )
         return (
             Judgement.Status.TOO_FAST
-            if seconds < self.wanted.min_seconds
+            if seconds < self.import_options.min_seconds
             else Judgement.Status.COUNTED
         )
 
@@ -290,12 +292,19 @@ class _JudgementImport:
         topic_of = {topic.topic_id: topic for topic in collection.topics.all()}
         first = max((topic.position for topic in topic_of.values()), default=-1) + 1
         absent = [name for name in self.file.topics if name not in topic_of]
-        if absent and self.wanted.collection is not None:
+        if absent and self.import_options.collection is not None:
             self.warnings.append(
                 f"{format_count(len(absent), 'topic')} of the file added to the collection, such as {absent[0]}"
             )
         rows = [
-            (0, {"id": name, "text": self.wanted.texts.get(name, ""), "position": first + k})
+            (
+                0,
+                {
+                    "id": name,
+                    "text": self.import_options.texts.get(name, ""),
+                    "position": first + k,
+                },
+            )
             for k, name in enumerate(absent)
         ]
         return {**topic_of, **restore_topics(collection, rows)}
@@ -311,7 +320,10 @@ class _JudgementImport:
         return row_of_docno
 
     def _pool_name(self, collection: Collection) -> str:
-        wanted, taken = self.wanted.name[:190], set(collection.pools.values_list("name", flat=True))
+        wanted, taken = (
+            self.import_options.name[:190],
+            set(collection.pools.values_list("name", flat=True)),
+        )
         return next(
             name
             for n in range(1, len(taken) + 2)
@@ -330,17 +342,17 @@ class _JudgementImport:
 
     def _campaign_settings(self, pairs: Sequence[PairRow]) -> dict[str, Any]:
         names = (
-            list(self.wanted.grades)
-            or list(DEFAULT_NAMES.get(self.wanted.n_grades, ()))
-            or [f"Grade {k}" for k in range(self.wanted.n_grades)]
+            list(self.import_options.grades)
+            or list(DEFAULT_NAMES.get(self.import_options.n_grades, ()))
+            or [f"Grade {k}" for k in range(self.import_options.n_grades)]
         )
         return {
-            "name": self.wanted.name,
+            "name": self.import_options.name,
             "description": f"Judgements imported from {self.file.name}.",
             "scale": [{"value": k, "name": name} for k, name in enumerate(names)],
-            "min_relevant": self.wanted.min_relevant,
+            "min_relevant": self.import_options.min_relevant,
             "judgements_per_pair": self.per_pair,
-            "min_active_seconds": self.wanted.min_seconds,
+            "min_active_seconds": self.import_options.min_seconds,
         }
 
     def _build_annotators(self) -> list[AnnotatorRow]:
@@ -349,7 +361,7 @@ class _JudgementImport:
                 pseudonym,
                 Membership.Status.EXCLUDED if code in self.excluded else Membership.Status.ACTIVE,
                 "excluded in the file" if code in self.excluded else "",
-                self.wanted.annotator_type,
+                self.import_options.annotator_type,
             )
             for code, pseudonym in enumerate(self.pseudonyms)
         ]

@@ -298,12 +298,12 @@ def _find_preference_problems(campaign: Campaign) -> list[str]:
     ]
 
 
-def _check_against_judgements(campaign: Campaign, before: dict[str, Any]) -> None:
-    changed = {name for name, value in before.items() if value != getattr(campaign, name)}
+def _check_against_judgements(campaign: Campaign, earlier_values: dict[str, Any]) -> None:
+    changed = {name for name, value in earlier_values.items() if value != getattr(campaign, name)}
     if "task" in changed:
         raise CampaignError(_("The task of a campaign can't be changed. Create another campaign."))
     if "further_questions" in changed:
-        _check_changed_questions(campaign, read_questions(before["further_questions"]))
+        _check_changed_questions(campaign, read_questions(earlier_values["further_questions"]))
     if not changed & (FIXED_BY_JUDGEMENTS | {"scale"}):
         return
     given = (
@@ -324,9 +324,11 @@ def _check_against_judgements(campaign: Campaign, before: dict[str, Any]) -> Non
         )
 
 
-def _check_changed_questions(campaign: Campaign, before: tuple[CampaignQuestion, ...]) -> None:
+def _check_changed_questions(
+    campaign: Campaign, earlier_questions: tuple[CampaignQuestion, ...]
+) -> None:
     """Raise CampaignError if the questions change in a way that existing answers do not allow."""
-    kept = [question.fixed_by_judgements for question in before]
+    kept = [question.fixed_by_judgements for question in earlier_questions]
     if kept == [question.fixed_by_judgements for question in campaign.questions_after_grade]:
         return
     if campaign.pairs.filter(judgements__isnull=False).exists():

@@ -65,7 +65,7 @@ def withdraw_pairs(pool: Pool, entries: Sequence[int]) -> None:
         pairs.delete()
 
 
-def log_renaming(thing: Run | Pool, before: str, user: Any) -> None:
+def log_renaming(thing: Run | Pool, old_name: str, user: Any) -> None:
     """Record the renaming of a run or pool in the audit log of every campaign that shows its
     name."""
     actor = user if user is not None and user.is_authenticated else None
@@ -75,7 +75,7 @@ def log_renaming(thing: Run | Pool, before: str, user: Any) -> None:
             AuditAction.RENAMED_A_RUN,
             thing.tag,
         )
-        _rename_related_run(thing, before)
+        _rename_related_run(thing, old_name)
     else:
         campaigns, action, now = (
             Campaign.objects.filter(pool=thing),
@@ -83,27 +83,27 @@ def log_renaming(thing: Run | Pool, before: str, user: Any) -> None:
             thing.name,
         )
     for campaign in campaigns.order_by("pk"):
-        record_event(campaign, actor, action, now, name={"changed": [before, now]})
+        record_event(campaign, actor, action, now, name={"changed": [old_name, now]})
 
 
-def _rename_related_run(run: Run, before: str) -> None:
+def _rename_related_run(run: Run, old_tag: str) -> None:
     """Rename the run in the LLM judges that list it as built with their model. Raises Refused if
     the tag contains a comma or a list would become too long."""
     for judge in LlmJudge.objects.filter(campaign__collection=run.collection_id).exclude(
         related=""
     ):
         names = [one.strip() for one in judge.related.split(",")]
-        if before.casefold() not in [one.casefold() for one in names]:
+        if old_tag.casefold() not in [one.casefold() for one in names]:
             continue
-        others = [one for one in names if one.casefold() != before.casefold()]
-        also_a_group = run.collection.runs.filter(group__iexact=before).exists()
-        judge.related = ", ".join([*others, run.tag, *([before] if also_a_group else [])])
+        others = [one for one in names if one.casefold() != old_tag.casefold()]
+        also_a_group = run.collection.runs.filter(group__iexact=old_tag).exists()
+        judge.related = ", ".join([*others, run.tag, *([old_tag] if also_a_group else [])])
         if "," in run.tag or len(judge.related) > MAX_RELATED:
             says = _(
                 "The LLM judge %(judge)s lists %(before)s as a related system, and %(tag)s can't be "
                 "listed there. Choose a shorter tag without commas."
             )
-            raise Refused(says % {"judge": judge.name, "before": before, "tag": run.tag})
+            raise Refused(says % {"judge": judge.name, "before": old_tag, "tag": run.tag})
         judge.save(update_fields=["related"])
 
 

@@ -268,7 +268,7 @@ def restore_feedback(rows: Sequence[FeedbackRow], *, members: Mapping[str, Membe
 class RestoredPairs(dict[PairKey, Pair]):
     """The restored pairs by topic ID and document ID."""
 
-    def of(self, row: JudgementRow | RulingRow, *, line: int | None = None) -> Pair:
+    def find_pair(self, row: JudgementRow | RulingRow, *, line: int | None = None) -> Pair:
         pair = self.get((row.topic, row.document))
         if pair is None:
             raise NotRestorable(
@@ -319,15 +319,15 @@ def make_unsaved_pairs(
     return pairs
 
 
-def set_gold(pairs: RestoredPairs, known: Iterable[RulingRow]) -> None:
-    for ruling in known:
-        pair = pairs.of(ruling)
+def set_gold(pairs: RestoredPairs, gold_rows: Iterable[RulingRow]) -> None:
+    for ruling in gold_rows:
+        pair = pairs.find_pair(ruling)
         pair.gold_grade, pair.gold_explanation = ruling.grade, ruling.reason
 
 
 def set_rulings(pairs: RestoredPairs, rulings: Iterable[RulingRow]) -> None:
     for ruling in rulings:
-        pair = pairs.of(ruling)
+        pair = pairs.find_pair(ruling)
         pair.adjudicated_grade, pair.adjudicated_at, pair.adjudicated_reason = (
             ruling.grade,
             ruling.decided_at,
@@ -405,7 +405,7 @@ def _store_judgements(
     judgements = []
     for revisions in batch:
         first, last = revisions[0], revisions[-1]
-        pair = pairs.of(first, line=first.line)
+        pair = pairs.find_pair(first, line=first.line)
         member = members.get(first.annotator)
         if member is None:
             raise NotRestorable(

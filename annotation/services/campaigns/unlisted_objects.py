@@ -22,18 +22,18 @@ from pooling.models import Collection
 
 
 def find_unlisted(
-    campaign: Campaign, before: Mapping[str, Any], said: Mapping[str, Any], *, prune: bool
+    campaign: Campaign, stored: Mapping[str, Any], declared: Mapping[str, Any], *, prune: bool
 ) -> tuple[list[str], list[Change]]:
     """Return (objects that are kept, in words, and removals that prune requests).
 
-    before, said: the campaign's table as stored and as in the file. Considers only lists in the
+    stored, declared: the campaign's table as stored and as in the file. Considers only lists in the
     file. Managers and people who have judged are always kept.
     """
     stays: list[str] = []
     removed: list[Change] = []
-    if "people" in said:
-        named = {row["user"] for row in resolve_people(before["people"], said["people"])}
-        beyond = [row for row in before["people"] if row["user"] not in named]
+    if "people" in declared:
+        named = {row["user"] for row in resolve_people(stored["people"], declared["people"])}
+        beyond = [row for row in stored["people"] if row["user"] not in named]
         counts = _count_judgements(campaign, [row["user"] for row in beyond]) if beyond else {}
         for row in beyond:
             called, n = f"people: {row['user']} {row['pseudonym']}", counts.get(row["user"], 0)
@@ -49,8 +49,8 @@ def find_unlisted(
             else:
                 stays.append(f"{called}: kept (no judgements; removed with prune)")
     for key, ending in ((INVITATIONS, "withdrawn"), (WEBHOOKS, "deleted")):
-        wanted = {row_identity(key, row) for row in said.get(key.name, [])}
-        for row in before[key.name] if key.name in said else []:
+        wanted = {row_identity(key, row) for row in declared.get(key.name, [])}
+        for row in stored[key.name] if key.name in declared else []:
             if row_identity(key, row) in wanted:
                 continue
             called = f"{key.name}: {format_row(key, row)}"
@@ -61,13 +61,13 @@ def find_unlisted(
     return stays, removed
 
 
-def find_unlisted_in_collection(collection: Collection, said: Mapping[str, Any]) -> list[str]:
+def find_unlisted_in_collection(collection: Collection, declared: Mapping[str, Any]) -> list[str]:
     """Return a message for each run and qrels that the file omits. They are kept and can be
     deleted on their pages."""
     stays = []
     for name, key, rows in (("runs", "tag", collection.runs), ("qrels", "name", collection.qrels)):
-        if name in said:
-            named = {one[key] for one in said[name]}
+        if name in declared:
+            named = {one[key] for one in declared[name]}
             stays += [
                 f"{name}: {one}: kept"
                 for one in rows.order_by(key).values_list(key, flat=True)

@@ -90,18 +90,20 @@ def no_withdrawal_reason(pair: Pair, n: int) -> str:
 
 
 def check_selection(
-    campaign: Campaign, ids: Collection[int], *, back: bool = False
+    campaign: Campaign, ids: Collection[int], *, is_withdrawal: bool = False
 ) -> SelectionResult:
-    """Preview a request for one additional judgement per pair or, with `back`, its withdrawal.
+    """Preview a request for one additional judgement per pair or, with `is_withdrawal`, its withdrawal.
     Changes nothing.
 
     Unknown ids are ignored. Raises CampaignError with the reason if it is impossible for every
     pair.
     """
-    _check_request(campaign, ids, back=back)
+    _check_request(campaign, ids, is_withdrawal=is_withdrawal)
     pairs = list(Pair.objects.filter(campaign=campaign, pk__in=ids).order_by("pk"))
     fit, refused = _split_by_reason(
-        pairs, campaign.judgements_per_pair, no_withdrawal_reason if back else no_addition_reason
+        pairs,
+        campaign.judgements_per_pair,
+        no_withdrawal_reason if is_withdrawal else no_addition_reason,
     )
     if not fit:
         raise CampaignError(_nothing_possible_message(refused))
@@ -115,7 +117,9 @@ def check_selection(
     )
     n_active = _active_annotators(campaign).count()
     return SelectionResult(
-        [pair.pk for pair in fit], refused, 0 if back else sum(n >= n_active for n in judged)
+        [pair.pk for pair in fit],
+        refused,
+        0 if is_withdrawal else sum(n >= n_active for n in judged),
     )
 
 
@@ -129,7 +133,7 @@ def request_additional_judgement(
         # even if the pair already has more judgements than the campaign requires
         pair.asked_more = max(slots.needed_judgements(pair, n), pair.counted) + 1 - n
 
-    return _change_needed(campaign, ids, ask, back=False, actor=actor)
+    return _change_needed(campaign, ids, ask, is_withdrawal=False, actor=actor)
 
 
 def undo_additional_judgement(
@@ -141,28 +145,28 @@ def undo_additional_judgement(
     def take(pair: Pair, n: int) -> None:
         pair.asked_more -= 1
 
-    return _change_needed(campaign, ids, take, back=True, actor=actor)
+    return _change_needed(campaign, ids, take, is_withdrawal=True, actor=actor)
 
 
-def get_pair_ids(campaign: Campaign, named: Collection[tuple[str, str]]) -> list[int]:
+def get_pair_ids(campaign: Campaign, pair_names: Collection[tuple[str, str]]) -> list[int]:
     """Return the row ids of the kept pairs with these topic and document IDs. Raises CampaignError
     with the first unknown pair."""
     rows = get_kept_pairs(campaign).filter(
-        entry__topic__topic_id__in={topic for topic, _ in named},
-        entry__docno__in={docno for _, docno in named},
+        entry__topic__topic_id__in={topic for topic, _ in pair_names},
+        entry__docno__in={docno for _, docno in pair_names},
     )
     known = {
         (topic, docno): pk
         for pk, topic, docno in rows.values_list("pk", "entry__topic__topic_id", "entry__docno")
     }
-    if unknown := [" ".join(name) for name in named if name not in known]:
+    if unknown := [" ".join(name) for name in pair_names if name not in known]:
         says = ngettext(
             "%(n)s pair is not in the campaign: %(first)s.",
             "%(n)s pairs are not in the campaign, for example %(first)s.",
             len(unknown),
         )
         raise CampaignError(says % {"n": f"{len(unknown):,}", "first": unknown[0][:100]})
-    return [known[name] for name in named]
+    return [known[name] for name in pair_names]
 
 
 def _active_annotators(campaign: Campaign):  # type: ignore[no-untyped-def]
@@ -171,7 +175,7 @@ def _active_annotators(campaign: Campaign):  # type: ignore[no-untyped-def]
     ).values("pk")
 
 
-def _check_request(campaign: Campaign, ids: Collection[int], *, back: bool) -> None:
+def _check_request(campaign: Campaign, ids: Collection[int], *, is_withdrawal: bool) -> None:
     if not ids:
         raise ContradictionError(
             _("Select pairs first: check the boxes at the start of their rows.")
@@ -181,9 +185,9 @@ def _check_request(campaign: Campaign, ids: Collection[int], *, back: bool) -> N
             _("You selected %(n)s pairs. Select at most %(most)s at a time.")
             % {"n": f"{len(ids):,}", "most": BATCH_SIZE}
         )
-    if not back and campaign.state in NOT_RUNNING_MESSAGES:
+    if not is_withdrawal and campaign.state in NOT_RUNNING_MESSAGES:
         raise CampaignError(NOT_RUNNING_MESSAGES[Campaign.State(campaign.state)])
-    if not back and campaign.is_over:
+    if not is_withdrawal and campaign.is_over:
         raise CampaignError(_("The deadline has passed. Extend it first."))
 
 
@@ -207,10 +211,10 @@ def _change_needed(
     ids: Collection[int],
     change: Callable[[Pair, int], None],
     *,
-    back: bool,
+    is_withdrawal: bool,
     actor: User | None,
 ) -> SelectionResult:
-    _check_request(campaign, ids, back=back)
+    _check_request(campaign, ids, is_withdrawal=is_withdrawal)
 
     def work() -> SelectionResult:
         locked = slots.lock_pairs(
@@ -218,7 +222,7 @@ def _change_needed(
         )
         n = slots.get_judgements_per_pair(campaign.pk)
         fit, refused = _split_by_reason(
-            locked.values(), n, no_withdrawal_reason if back else no_addition_reason
+            locked.values(), n, no_withdrawal_reason if is_withdrawal else no_addition_reason
         )
         if not fit:
             raise CampaignError(_nothing_possible_message(refused))
@@ -234,7 +238,11 @@ def _change_needed(
             .order_by("pk")
             .values_list("entry__topic__topic_id", "entry__docno")
         ]
-        action = AuditAction.CANCELLED_A_JUDGEMENT if back else AuditAction.REQUESTED_A_JUDGEMENT
+        action = (
+            AuditAction.CANCELLED_A_JUDGEMENT
+            if is_withdrawal
+            else AuditAction.REQUESTED_A_JUDGEMENT
+        )
         record_event(
             campaign,
             actor,

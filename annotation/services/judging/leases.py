@@ -29,7 +29,7 @@ def end_expired_leases(now: datetime | None = None, *, at_most: int = REAP_BATCH
 
     Every claim calls this first, so slots are recovered while any annotator judges.
     """
-    heed_steps()
+    handle_clock_steps()
     now = now or timezone.now()
     expired = Lease.objects.filter(state=Lease.State.LIVE, expires_at__lte=now)
     if not expired.exists():
@@ -120,7 +120,7 @@ def restart_leases(now: datetime) -> int:
     return n
 
 
-def heed_steps() -> None:
+def handle_clock_steps() -> None:
     """Restart all active leases if the system clock was adjusted. Called before leases expire."""
     step = watch.step()
     if step:

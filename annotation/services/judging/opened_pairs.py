@@ -71,27 +71,27 @@ class Opening:
         return self.pair_had
 
 
-def open_pair(annotator: Membership, key: uuid.UUID, of: str, named: Any) -> Opening:
+def open_pair(annotator: Membership, key: uuid.UUID, pair_sql: str, row_key: Any) -> Opening:
     """Lock the membership, the annotator's leases of the pair, and the pair, and then read their
     current values.
 
-    of, named: LEASE_PAIR_SQL and a token, or JUDGEMENT_PAIR_SQL and an id. The membership and its
+    pair_sql, row_key: LEASE_PAIR_SQL and a token, or JUDGEMENT_PAIR_SQL and an id. The membership and its
     campaign are refreshed in place.
     """
     values = {
         "me": annotator.pk,
-        "named": named,
+        "named": row_key,
         "campaign": annotator.campaign_id,
         "key": to_database_value(Judgement, "key", key),
     }
     if not has_row_locks():
-        return _read_combined(annotator, of, values)
+        return _read_combined(annotator, pair_sql, values)
     [own] = fetch_rows(f"{LOCK_MEMBER_SQL} FOR UPDATE", values)
     MEMBER.refresh(annotator, own)
-    rows = fetch_rows(f"{LOCK_LEASES_SQL.format(named=of)} FOR UPDATE OF l, p", values)
+    rows = fetch_rows(f"{LOCK_LEASES_SQL.format(named=pair_sql)} FOR UPDATE OF l, p", values)
     own_leases = [LEASE.instance(row[: len(LEASE)]) for row in rows]
     pairs = [row[len(LEASE) :] for row in rows[:1]] or fetch_rows(
-        f"{LOCK_PAIR_SQL.format(named=of)} FOR UPDATE", values
+        f"{LOCK_PAIR_SQL.format(named=pair_sql)} FOR UPDATE", values
     )
     pair = PAIR.instance(pairs[0]) if pairs else None
     [stands] = fetch_rows(CURRENT_STATE_SQL, {**values, "pair": pair.pk if pair else 0})
@@ -100,8 +100,8 @@ def open_pair(annotator: Membership, key: uuid.UUID, of: str, named: Any) -> Ope
     return Opening(annotator, pair, own_leases, known, judged, skipped is not None)
 
 
-def _read_combined(annotator: Membership, of: str, values: dict[str, Any]) -> Opening:
-    rows = fetch_rows(COMBINED_SQL.format(named=of), values)
+def _read_combined(annotator: Membership, pair_sql: str, values: dict[str, Any]) -> Opening:
+    rows = fetch_rows(COMBINED_SQL.format(named=pair_sql), values)
     parts = iter(rows[0])
     member, campaign = list(islice(parts, len(MEMBER))), list(islice(parts, len(CAMPAIGN)))
     known, judged, skipped = islice(parts, 3)

@@ -458,7 +458,7 @@ def _take_pair(
             **why,
             "turn": turn,
             "priority": pair.priority,
-            "band": rule.compute_band(
+            "band": rule.compute_rank_window(
                 pair.priority, highest=campaign.top_priority, width=campaign.band
             ),
             "position": pair.position,

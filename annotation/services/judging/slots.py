@@ -136,10 +136,10 @@ def recount_unjudgeable(pair: Pair, n: int, *, one_more: bool = False) -> None:
     )
 
 
-def is_unjudgeable(pair: Pair, n: int, said: int) -> bool:
+def is_unjudgeable(pair: Pair, n: int, n_reports: int) -> bool:
     """Return whether as many annotators as the pair needs judgements answered that its query or
     document cannot be judged."""
-    return pair.kind == Pair.Kind.NORMAL and said >= needed_judgements(pair, n)
+    return pair.kind == Pair.Kind.NORMAL and n_reports >= needed_judgements(pair, n)
 
 
 def update_unjudgeable(pairs: Iterable[Pair], n: int) -> list[Pair]:

@@ -74,20 +74,20 @@ def _refuse_preferences(campaign: Campaign) -> None:
         )
 
 
-def create_judge(campaign: Campaign, wanted: JudgeOptions, *, actor: User | None) -> LlmJudge:
+def create_judge(campaign: Campaign, options: JudgeOptions, *, actor: User | None) -> LlmJudge:
     """Create an LLM judge with the campaign's current scale and guidelines. Raises
     CampaignError."""
     _refuse_preferences(campaign)
     known: dict[str, str] = settings.LLM_ENDPOINTS
-    if wanted.endpoint not in known:
+    if options.endpoint not in known:
         raise CampaignError(
             _(
                 "Endpoint not configured. The operator of this installation can add it to "
                 "ASSAY_LLM_ENDPOINTS."
             )
         )
-    if wanted.limits.most_cost is not None and not (
-        wanted.limits.price_in or wanted.limits.price_out
+    if options.limits.most_cost is not None and not (
+        options.limits.price_in or options.limits.price_out
     ):
         raise ContradictionError(
             _(
@@ -95,14 +95,14 @@ def create_judge(campaign: Campaign, wanted: JudgeOptions, *, actor: User | None
                 "the limit."
             )
         )
-    template = _get_template(wanted.prompt)
+    template = _get_template(options.prompt)
     guideline = campaign.guidelines.last()
     judge = LlmJudge(
         campaign=campaign,
-        name=wanted.name.strip(),
-        model=wanted.model.strip(),
-        endpoint=wanted.endpoint,
-        key_variable=known[wanted.endpoint],
+        name=options.name.strip(),
+        model=options.model.strip(),
+        endpoint=options.endpoint,
+        key_variable=known[options.endpoint],
         prompt_name=template.name,
         prompt_version=template.version,
         prompt_text=template.text,
@@ -111,10 +111,10 @@ def create_judge(campaign: Campaign, wanted: JudgeOptions, *, actor: User | None
             for grade in campaign.scale
         ],
         guidelines=guideline.text if guideline else "",
-        parameters={"temperature": wanted.temperature, "max_tokens": wanted.most_tokens},
-        samples=wanted.samples,
-        limits=asdict(wanted.limits),
-        related=wanted.related.strip(),
+        parameters={"temperature": options.temperature, "max_tokens": options.most_tokens},
+        samples=options.samples,
+        limits=asdict(options.limits),
+        related=options.related.strip(),
         created_by=actor,
     )
     return _save_judge(judge, actor)

@@ -23,19 +23,19 @@ class LlmLabelRow(NamedTuple):
 
 def restore_judges(
     campaign: Campaign,
-    said: Sequence[Mapping[str, Any]],
+    stored_values: Sequence[Mapping[str, Any]],
     rows: Iterable[LlmLabelRow],
     *,
     topics: Mapping[str, Topic],
 ) -> int:
     """Create frozen judges and return the number of labels stored.
 
-    said: descriptions as given by `selectors.llm_judges.describe_judge`. A pair has one label,
+    stored_values: descriptions as given by `selectors.llm_judges.describe_judge`. A pair has one label,
     regardless of the number of samples. Raises NotRestorable if the labels do not match the stated
     digest, and ValidationError for values that cannot be stored.
     """
     judges = {}
-    for one in said:
+    for one in stored_values:
         judge = _make_judge(campaign, one)
         if judge.name in judges:
             raise NotRestorable(f"duplicate LLM judge {judge.name[:60]!r}", "each once")
@@ -75,18 +75,18 @@ def restore_judges(
                 "the frozen labels",
             )
     if (
-        said
+        stored_values
         and campaign.pool is not None
         and campaign.pool.kind == PoolKind.SAMPLED
-        and (drawn := said[0].get("drawn_at"))
+        and (drawn := stored_values[0].get("drawn_at"))
     ):
         Pool.objects.filter(pk=campaign.pool.pk).update(built_at=_parse_moment(drawn))
     return len(labels)
 
 
-def _make_judge(campaign: Campaign, said: Mapping[str, Any]) -> LlmJudge:
-    prompt = said.get("prompt") or {}
-    scale, parameters = said.get("scale"), said.get("parameters") or {}
+def _make_judge(campaign: Campaign, stored_values: Mapping[str, Any]) -> LlmJudge:
+    prompt = stored_values.get("prompt") or {}
+    scale, parameters = stored_values.get("scale"), stored_values.get("parameters") or {}
     if (
         not isinstance(prompt, dict)
         or not isinstance(parameters, dict)
@@ -96,22 +96,22 @@ def _make_judge(campaign: Campaign, said: Mapping[str, Any]) -> LlmJudge:
             "an LLM judge without scale, or whose prompt or parameters are not an object",
             "the description of an LLM judge in a release",
         )
-    frozen_at = _parse_moment(said.get("frozen_at"))
-    samples = said.get("samples")
+    frozen_at = _parse_moment(stored_values.get("frozen_at"))
+    samples = stored_values.get("samples")
     if frozen_at is None or not isinstance(samples, int) or not 0 < samples <= 1000:
         raise NotRestorable(
             "an LLM judge that is not frozen, or without its number of answers per pair",
             "frozen_at, samples",
         )
     texts = {
-        name: str(said.get(name) or "")
+        name: str(stored_values.get(name) or "")
         for name in ("name", "source", "model", "related", "guidelines", "digest")
     }
     version = prompt.get("version")
     return LlmJudge(
         campaign=campaign,
         **texts,
-        file_name=str(said.get("file") or ""),
+        file_name=str(stored_values.get("file") or ""),
         scale=scale,
         parameters=parameters,
         samples=samples,
@@ -122,15 +122,15 @@ def _make_judge(campaign: Campaign, said: Mapping[str, Any]) -> LlmJudge:
     )
 
 
-def _parse_moment(said: Any) -> datetime | None:
-    if said is None:
+def _parse_moment(stored_values: Any) -> datetime | None:
+    if stored_values is None:
         return None
     try:
-        at = datetime.fromisoformat(said)
+        at = datetime.fromisoformat(stored_values)
     except (TypeError, ValueError):
         at = None
     if at is None or at.tzinfo is None:
         raise NotRestorable(
-            f"{str(said)[:40]!r} is not a date and time", "ISO 8601 with a time zone"
+            f"{str(stored_values)[:40]!r} is not a date and time", "ISO 8601 with a time zone"
         )
     return at

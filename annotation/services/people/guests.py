@@ -69,11 +69,13 @@ def find_panel(token: str) -> GuestPanel | None:
     return GuestPanel.objects.select_related("campaign").filter(token=token).first()
 
 
-def read_participant(panel: GuestPanel, given: Mapping[str, Any]) -> Participant:
+def read_participant(panel: GuestPanel, parameters: Mapping[str, Any]) -> Participant:
     """Read a participant from the parameters of the panel's link. Raises PeopleError if they are
     missing or malformed."""
-    participant = given.get(panel.participant_parameter, "")
-    submission = given.get(panel.submission_parameter, "") if panel.submission_parameter else ""
+    participant = parameters.get(panel.participant_parameter, "")
+    submission = (
+        parameters.get(panel.submission_parameter, "") if panel.submission_parameter else ""
+    )
     if not participant:
         raise PeopleError(
             _("This link works only from %(panel)s. Open the study there.") % {"panel": panel.name}

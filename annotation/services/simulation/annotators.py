@@ -77,7 +77,7 @@ class KnownGrades:
             for question in campaign.questions_after_grade
         ]
 
-    def of(self, topic: str, docno: str, other: str = "") -> int:
+    def get_grade(self, topic: str, docno: str, other: str = "") -> int:
         """Return the grade of a document, or the preference between two, of which `docno` is on the
         left."""
         if other:
@@ -152,7 +152,7 @@ def simulate_judgement(
     battle, whose left one is `docno`. seconds: median active time of a judgement."""
     behaviour = core.simulate_answer(
         annotator.kind,
-        truth.of(topic, docno, other),
+        truth.get_grade(topic, docno, other),
         truth.values,
         reliability=reliability,
         seconds=seconds,

@@ -40,12 +40,12 @@ def run_over_http(
     threads: int = 8,
     patience: float = 5.0,
     most: int | None = None,
-    told: Callable[[int], None] = lambda n: None,
+    on_progress: Callable[[int], None] = lambda n: None,
 ) -> SimulationReport:
     """Judge in `threads` threads until there are no pairs left and none have been released for
     `patience` seconds.
 
-    API tokens of the annotators are created for the run and deleted afterwards. told: callback that
+    API tokens of the annotators are created for the run and deleted afterwards. on_progress: callback that
     receives the number of judgements so far, from time to time.
     """
     began = time.monotonic()
@@ -60,7 +60,7 @@ def run_over_http(
         seconds=seconds,
         patience=patience,
         most=most,
-        told=told,
+        on_progress=on_progress,
     )
     groups = [annotators[i::threads] for i in range(min(threads, len(annotators)))]
     workers = [threading.Thread(target=crowd.work, args=(group,), daemon=True) for group in groups]
@@ -91,9 +91,9 @@ class _SharedState:
         seconds: float,
         patience: float,
         most: int | None,
-        told: Callable[[int], None],
+        on_progress: Callable[[int], None],
     ) -> None:
-        self.url, self.slug, self.truth, self.told = url, slug, truth, told
+        self.url, self.slug, self.truth, self.on_progress = url, slug, truth, on_progress
         self.reliability, self.seconds, self.patience, self.most = (
             reliability,
             seconds,
@@ -108,12 +108,14 @@ class _SharedState:
     def finished(self) -> bool:
         return self.most is not None and self.report.judgements >= self.most
 
-    def work(self, mine: list[SimulatedAnnotator]) -> None:
+    def work(self, annotators: list[SimulatedAnnotator]) -> None:
         """Run one thread, whose annotators judge in turn."""
         server = ApiConnection(self.url, self.slug)
-        hands: dict[int, list[dict[str, Any]]] = {annotator.membership.pk: [] for annotator in mine}
+        hands: dict[int, list[dict[str, Any]]] = {
+            annotator.membership.pk: [] for annotator in annotators
+        }
         try:
-            self.judge_in_turn(server, mine, hands)
+            self.judge_in_turn(server, annotators, hands)
         except (OSError, http.client.HTTPException, CampaignError) as error:
             with self.lock:
                 self.report.errors.append(f"{type(error).__name__}: {error}")
@@ -124,10 +126,10 @@ class _SharedState:
     def judge_in_turn(
         self,
         server: ApiConnection,
-        mine: list[SimulatedAnnotator],
+        annotators: list[SimulatedAnnotator],
         hands: dict[int, list[dict[str, Any]]],
     ) -> None:
-        waiting = list(mine)
+        waiting = list(annotators)
         while waiting and not self.finished:
             progressed = False
             for annotator in list(waiting):
@@ -139,7 +141,7 @@ class _SharedState:
                         self.report.states[state] += 1
             if progressed:
                 self.last_pair = time.monotonic()
-                self.told(self.report.judgements)
+                self.on_progress(self.report.judgements)
             elif time.monotonic() - self.last_pair > self.patience:
                 with self.lock:
                     self.report.states["nothing_now"] += len(waiting)

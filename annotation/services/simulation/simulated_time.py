@@ -41,14 +41,14 @@ def run_directly(
     seconds: float,
     start: datetime,
     most: int | None = None,
-    told: Callable[[int], None] = lambda n: None,
+    on_progress: Callable[[int], None] = lambda n: None,
 ) -> SimulationReport:
     """Judge until no pairs are left or `most` judgements are made, in simulated time from `start`
     to the present.
 
     Annotators work in sessions of at most 50 minutes with pauses between them. Leases of dropouts
     expire in simulated time, so other annotators get their pairs. The time of arrival is simulated
-    as well. told: callback that receives the number of judgements so far, from time to time.
+    as well. on_progress: callback that receives the number of judgements so far, from time to time.
     """
     began = time.monotonic()
     agenda = _Agenda(
@@ -61,7 +61,7 @@ def run_directly(
             for _ in range(EVENTS_PER_TRANSACTION):
                 if agenda.events:
                     agenda.step()
-        told(report.judgements)
+        on_progress(report.judgements)
         if not agenda.events:
             agenda.reschedule()
     _backdate_judgements(campaign, annotators)

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from annotation.core.rank_windows import WindowEntry, simulate_judging
-from annotation.core.scheduling import compute_band
+from annotation.core.scheduling import compute_rank_window
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,9 @@ from annotation.core.scheduling import compute_band
     [(1, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), (3, [1, 1, 1, 2, 2, 2, 3, 3, 3, 4]), (10, [1] * 10)],
 )
 def test_bands_are_counted_from_the_first_rank_on(width, bands):
-    assert [compute_band(10 - rank, highest=9, width=width) for rank in range(1, 11)] == bands
+    assert [
+        compute_rank_window(10 - rank, highest=9, width=width) for rank in range(1, 11)
+    ] == bands
 
 
 def entries(rows):

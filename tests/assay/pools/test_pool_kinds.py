@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.core.scheduling import compute_band
+from annotation.core.scheduling import compute_rank_window
 from assay.pools.pool_kinds import (
     MAX_STAGE,
     PoolKind,
@@ -46,7 +46,9 @@ def test_a_priority_is_a_rank_a_stage_or_what_the_file_says():
 def test_no_band_holds_two_stages_and_an_earlier_stage_is_served_first():
     first, second = get_stage_priority(1), get_stage_priority(2)
     assert first > second > 0
-    assert [compute_band(priority, highest=first, width=50) for priority in (first, second)] == [
+    assert [
+        compute_rank_window(priority, highest=first, width=50) for priority in (first, second)
+    ] == [
         1,
         3,
     ]

@@ -396,7 +396,7 @@ def test_claims_follow_the_order_that_the_preview_plays_through(band):
         n_topics=3, n_documents=6, judgements_per_pair=2, block_length=3, band=band
     )
     entries = list(campaign.pairs.order_by("position").values_list("pk", "topic_row", "priority"))
-    slots = rank_windows.BandSlots(
+    slots = rank_windows.WindowSlots(
         [rank_windows.WindowEntry(topic, priority) for _, topic, priority in entries], 2, band
     )
     members, draw = [make_annotator(campaign) for _ in range(3)], random.Random(band)
