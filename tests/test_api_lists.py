@@ -16,7 +16,8 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver, resolve
 
 from analysis.models import Report
-from annotation.models import Campaign
+from annotation.core.webhook_messages import WebhookEvent
+from annotation.models import Campaign, Webhook, WebhookMessage
 from pooling.models import Collection, DocumentFile, Job, Pool, PoolEntry, Qrels, Run, Topic
 from tests.builders import make_campaign, make_collection, make_pool, make_user
 
@@ -56,6 +57,8 @@ def filled(rng: random.Random) -> tuple[Collection, Pool]:
         PoolEntry.objects.filter(pk=entry.pk).update(
             priority=rng.randrange(3), document=entry.document if rng.random() < 0.5 else None
         )
+    watched = make_campaign(collection=collection, pool=pool, slug=collection.slug)
+    webhook = Webhook.objects.create(campaign=watched, name="w", url="https://a.example/")
     for n in rng.sample(range(8), 8):
         known: dict[str, Any] = {"collection": collection, "digest": str(n), "source_name": "x"}
         day = date(2026, 1, rng.randrange(1, 4)) if n % 3 else None
@@ -90,6 +93,15 @@ def filled(rng: random.Random) -> tuple[Collection, Pool]:
                 depth=rng.randrange(1, 4),
                 n_pairs=rng.randrange(3),
                 built_at=some_moment(rng),
+            ),
+            Webhook.objects.create(campaign=watched, name=f"w{n}", url="https://a.example/"),
+            WebhookMessage.objects.create(
+                webhook=webhook,
+                key=str(n),
+                event=rng.choice(list(WebhookEvent)[:3]),
+                state=rng.choice(WebhookMessage.State.values),
+                due_at=moment(rng),
+                answered_at=some_moment(rng),
             ),
             Job.objects.create(
                 collection=rng.choice(further),
@@ -184,7 +196,7 @@ def test_each_order_and_filter_of_each_list_does_what_it_says(settings, tmp_path
                     text,
                 )
             assert sum(map(bool, chosen.values())) >= 2 or len(wanted) == 1, (address, one.name)
-    assert len({address for address, _ in tried}) == 11
+    assert len({address for address, _ in tried}) == 13
     assert len(tried) > 50
 
 

@@ -164,6 +164,7 @@ def test_answers_survive_a_crash_of_the_tab(uncached_page: Signed) -> None:
     judging.page.wait_for_timeout(400)  # the browser writes its storage behind the page
     with pytest.raises(Error, match="crash"):
         judging.page.goto("chrome://crash")
+    judging.page.close()  # otherwise Chromium may give the new page the crashed process
     again = JudgingPage(context.new_page(), campaign).open()
     again.saved()
     assert [row.grade for row in own_judgements(ada)] == [3]

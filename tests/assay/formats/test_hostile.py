@@ -17,7 +17,7 @@ from assay.formats.answers import (
     read_rubrics,
     read_support_labels,
 )
-from assay.formats.battles import read_battles
+from assay.formats.battles import read_battles, read_document_battles
 from assay.formats.clicks import read_clicks
 from assay.formats.detect import detect_kind
 from assay.formats.documents import read_documents
@@ -53,6 +53,7 @@ READERS: dict[str, tuple[Callable, bytes, bytes]] = {
         b"1,d%d,e,a,b,p,12",
     ),
     "plain battles": (read_battles, b"", b"1 d%d e tie"),
+    "pairs of documents": (read_document_battles, b"", b"1 d%d e r s"),
     "qrels": (read_qrels, b"", QRELS),
     "BEIR qrels": (read_qrels, b"query-id\tcorpus-id\tscore\n", b"1\td%d\t1"),
     "judgements": (

@@ -129,7 +129,7 @@ def test_pairs_of_annotators_are_those_of_a_loop_over_scikit_learn(seed, weighte
     found = {
         (a, b): (n, k)
         for a, b, n, k in zip(
-            pairs.first.tolist(), pairs.second.tolist(), pairs.common, kappas, strict=True
+            pairs.first.tolist(), pairs.second.tolist(), pairs.n_common, kappas, strict=True
         )
     }
     assert found.keys() == expected.keys()

@@ -64,7 +64,7 @@ def test_annotators_at_random_agree_with_the_label_by_construction_and_with_nobo
         assert scale.alpha_interval.low < 0 < scale.alpha_interval.high
     pairs = find_annotator_pairs(at_random, min_common=1)
     kappas = cohen_kappa(pairs.joint, weighted=True)
-    assert mean_of_defined(kappas, pairs.common) == pytest.approx(0, abs=0.02)
+    assert mean_of_defined(kappas, pairs.n_common) == pytest.approx(0, abs=0.02)
 
 
 def test_three_annotators_at_random_on_every_pair_show_the_same_floor():

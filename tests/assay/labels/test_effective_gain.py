@@ -71,7 +71,7 @@ def test_llm_judges_are_ranked_and_what_they_lack_is_said(tmp_path: Path) -> Non
         12,
     )
     assert found["llm_judges"]["noise"]["gain"] == pytest.approx(1, abs=0.05)
-    assert "left out 1 label above 1" in warned
+    assert "left out 1 label above the highest grade, 1" in warned
     assert "a reliable estimate needs about 200" in warned
     assert "no label for any pair judged by humans" in refused(
         "rank_llm_judges", people, "--llm-labels", other

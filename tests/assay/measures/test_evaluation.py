@@ -372,5 +372,5 @@ def test_rank_biased_precision_of_the_worked_ranking() -> None:
 
 
 def test_an_estimate_from_a_sample_is_refused_under_plain_qrels() -> None:
-    with pytest.raises(UnknownMeasure, match="from a sampled pool"):
+    with pytest.raises(UnknownMeasure, match="only for a sampled pool"):
         evaluate(run_of({"1": {"a": 1.0}}), qrels_of({"1": {"a": 1}}), "AP HT-P@10")
