@@ -88,7 +88,7 @@ class AnswerStore:
             self.asked[key] = self.asked.get(key, 0) + 1
             self._write({"asked": key})
 
-    def record_failure(self, key: str, trouble: str) -> None:
+    def record_failure(self, key: str, error: str) -> None:
         """Ignore a failed call. The report of the run counts failures, and the file already records
         that the call was made."""
 

@@ -40,15 +40,15 @@ EXPECTED_ANSWER = {"grade": 8, "reasons": 120}
 
 
 class AnswerStoreProtocol(Protocol):
-    """A store of calls and answers that is durable when each method returns. answers, asked: by
-    key."""
+    """A store of calls and answers that is durable when each method returns. answers: the
+    row of each answer by key. asked: number of calls by key."""
 
     answers: dict[str, dict[str, Any]]
     asked: dict[str, int]
 
     def record_call(self, key: str) -> None: ...
 
-    def record_failure(self, key: str, trouble: str) -> None: ...
+    def record_failure(self, key: str, error: str) -> None: ...
 
     def record_answer(self, key: str, row: dict[str, Any]) -> None: ...
 

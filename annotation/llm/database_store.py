@@ -162,10 +162,10 @@ class DatabaseStore:
         self._commit(write)
         self.asked[key] = self.asked.get(key, 0) + 1
 
-    def record_failure(self, key: str, trouble: str) -> None:
+    def record_failure(self, key: str, error: str) -> None:
         def write() -> None:
             troubles = self.judge.troubles
-            troubles[trouble] = troubles.get(trouble, 0) + 1
+            troubles[error] = troubles.get(error, 0) + 1
             with self.work.writing():
                 LlmJudge.objects.filter(pk=self.judge.pk).update(troubles=troubles)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from assay.analyses.shared.bootstrap_tables import result_charts, result_tables
-from assay.analyses.shared.by_topic_group import ByTopicGroup
+from assay.analyses.shared.by_topic_group import TopicGroupCommand
 from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.judged_files import scale_option
 from assay.analyses.shared.measures import (
@@ -221,7 +221,7 @@ def parse_condition(text: str) -> WrittenCondition:
     )
 
 
-class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
+class Command(TopicGroupCommand, CampaignCommand, PiecewiseCommand):
     help = (
         "Rank runs on bootstrap samples of the topics. Report the probability of each rank, the "
         "expected rank, percentiles, and the share of samples in which one run beats another."

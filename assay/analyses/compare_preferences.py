@@ -78,9 +78,9 @@ class Options(CheckedOptions):
 def compute(battles: BattleColumns, options: Options) -> Values:
     """Rank systems by the Bradley-Terry model with ties, with intervals clustered by topic.
 
-    Systems whose battles are all "both bad" have no ability. Without a finite maximum, abilities
-    and everything derived from them are NaN, and `no_maximum` has the reason. Raises BadInput if an
-    adjustment is unknown for some battle. Source: Davidson (1970)."""
+    Systems whose battles are all "both bad" have no ability. If the likelihood has no finite
+    maximum, abilities and everything derived from them are NaN, and `no_maximum` has the reason.
+    Raises BadInput if an adjustment is unknown for some battle. Source: Davidson (1970)."""
     matrices = count_outcomes(battles)
     left, twice = measure_left_share(battles), compare_presentations(battles)
     counted = battles.outcome != BOTH_BAD

@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from assay.analyses.evaluate import count_topics, describe_settings, list_means
-from assay.analyses.shared.by_topic_group import ByTopicGroup
+from assay.analyses.shared.by_topic_group import TopicGroupCommand
 from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.evaluate_tables import topics_table
 from assay.analyses.shared.measures import (
@@ -246,7 +246,7 @@ def result_charts(result: Values) -> list[Picture]:
     return drawn
 
 
-class Command(ByTopicGroup, CampaignCommand):
+class Command(TopicGroupCommand, CampaignCommand):
     help = (
         "Compare the rankings of systems under two or more qrels: Kendall's tau, AP correlation, "
         "swapped and tied pairs, and confidence intervals."

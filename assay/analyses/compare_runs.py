@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.by_topic_group import ByTopicGroup
+from assay.analyses.shared.by_topic_group import TopicGroupCommand
 from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.first_ranks import VerdictOptions, correction_option, read_first_ranks
 from assay.analyses.shared.measures import iterate_runs, read_one_qrels
@@ -179,7 +179,7 @@ def result_charts(result: Values) -> list[Picture]:
     return [outcome_bar_chart([result], f"Topics by outcome (A: {result['a']}, B: {result['b']})")]
 
 
-class Command(ByTopicGroup, CampaignCommand):
+class Command(TopicGroupCommand, CampaignCommand):
     help = (
         "Compare two runs by outcome (topics answered by neither, one or both runs), with tests "
         "and verdicts. Differences are B minus A."

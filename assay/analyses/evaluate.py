@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.analyses.shared.by_topic_group import ByTopicGroup
+from assay.analyses.shared.by_topic_group import TopicGroupCommand
 from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.evaluate_tables import NO_TOPIC_REASON, result_charts, result_tables
 from assay.analyses.shared.measures import (
@@ -166,7 +166,7 @@ def count_topics(evaluations: list[Evaluation]) -> Values:
     }
 
 
-class Command(ByTopicGroup, CampaignCommand):
+class Command(TopicGroupCommand, CampaignCommand):
     help = (
         "Compute measures of runs: means over topics and, with --per-topic, the score of each "
         "topic."

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.by_topic_group import ByTopicGroup
+from assay.analyses.shared.by_topic_group import TopicGroupCommand
 from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.first_ranks import (
     FirstRanks,
@@ -381,7 +381,7 @@ def result_charts(result: Values) -> list[Picture]:
     return drawn
 
 
-class Command(ByTopicGroup, CampaignCommand):
+class Command(TopicGroupCommand, CampaignCommand):
     help = (
         "Find the chain of state-of-the-art runs, and compare them with the method of Lin et al. "
         "(2021). With --scores FILE, only find the chain."

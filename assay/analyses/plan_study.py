@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyses.shared.by_topic_group import ByTopicGroup
+from assay.analyses.shared.by_topic_group import TopicGroupCommand
 from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.comparison_tables import (
     noise_chart,
@@ -296,7 +296,7 @@ def result_charts(result: Values) -> list[Picture]:
     return [*planning_chart(result), *noise_chart(result), *depths_chart(result)]
 
 
-class Command(ByTopicGroup, CampaignCommand):
+class Command(TopicGroupCommand, CampaignCommand):
     help = (
         "Plan the sample size of a study from the variances of existing runs (power analysis). "
         "Report the number of topics for detecting a difference, or for a confidence interval of "

@@ -16,7 +16,7 @@ from assay.cli.base import BadInput, FileCommand, Warn, parse_named_file
 from assay.column_types import QrelsColumns
 from assay.formats.label_table import read_label_table
 from assay.formats.llm_labels import read_llm_qrels
-from assay.labels.effective_gain import Usefulness, compute_usefulness
+from assay.labels.effective_gain import LlmJudgeUsefulness, compute_usefulness
 from assay.measures.packing import TopicDocumentPairs, index_qrels
 from assay.number_words import format_count
 from assay.options import CheckedOptions, add_options, option
@@ -107,7 +107,7 @@ def evaluate_llm_judge(
     return result
 
 
-def undefined_gain_reason(use: Usefulness) -> str:
+def undefined_gain_reason(use: LlmJudgeUsefulness) -> str:
     """Return why the effective sample-size gain for binary relevance is not finite, or an empty
     string."""
     if math.isnan(use.gain):

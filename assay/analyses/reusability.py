@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.by_topic_group import ByTopicGroup
+from assay.analyses.shared.by_topic_group import TopicGroupCommand
 from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.measures import (
     DEFAULT_MEASURES,
@@ -316,7 +316,7 @@ def result_charts(result: Values) -> list[Picture]:
     return drawn
 
 
-class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
+class Command(TopicGroupCommand, CampaignCommand, PiecewiseCommand):
     help = (
         "Leave one run or group out of the pool, or reduce the depth of the pool, and report "
         "how scores and ranks change."

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from assay.analyses.shared.by_topic_group import ByTopicGroup
+from assay.analyses.shared.by_topic_group import TopicGroupCommand
 from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.measures import (
     PiecewiseCommand,
@@ -178,7 +178,7 @@ def result_charts(result: Values) -> list[Picture]:
     return drawn
 
 
-class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
+class Command(TopicGroupCommand, CampaignCommand, PiecewiseCommand):
     help = (
         "Split the topics into random halves, and count how often tests on both halves agree "
         "about pairs of runs."

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.analyses.shared.by_topic_group import ByTopicGroup
+from assay.analyses.shared.by_topic_group import TopicGroupCommand
 from assay.analyses.shared.campaign_sources import CampaignCommand, add_campaign_options
 from assay.analyses.shared.measures import (
     PiecewiseCommand,
@@ -264,7 +264,7 @@ def make_protocol(options: Options, seed: int) -> StabilityProtocol:
         raise BadInput(str(error)) from None
 
 
-class Command(ByTopicGroup, CampaignCommand, PiecewiseCommand):
+class Command(TopicGroupCommand, CampaignCommand, PiecewiseCommand):
     help = (
         "Rank systems on pairs of sub-collections that share a growing part of one element, "
         "and report how often the rankings agree."

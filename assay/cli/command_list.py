@@ -121,7 +121,7 @@ FILE_COMMAND_BASES = {
     "FileCommand",
     "PiecewiseCommand",
     "CampaignCommand",
-    "ByTopicGroup",
+    "TopicGroupCommand",
     "AnswerCommand",
 }
 """Base classes of commands that do not need Django at the start."""

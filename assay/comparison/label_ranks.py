@@ -36,12 +36,12 @@ the streams differ."""
 
 @dataclass(frozen=True, eq=False)
 class LabelRanks:
-    """Ranks of systems by one measure under resampled labels. by_labels: topics fixed, labels
-    resampled. with_topics: both resampled.
+    """Ranks of systems by one measure when the labels are uncertain.
 
-    rank_interval: int64 (n_runs, 2), confidence interval of the true rank, with the label error
-    added to that over topics. error: float64 (n_runs, n_runs), standard deviation of each mean
-    difference over labellings.
+    by_labels: ranks if only the labels are resampled and the topics are fixed. with_topics: ranks
+    if labels and topics are resampled. rank_interval: int64 (n_runs, 2), confidence interval of the
+    true rank, from the variance over topics plus the variance over labellings. error: float64
+    (n_runs, n_runs), standard deviation over labellings of the mean difference of two systems.
     """
 
     by_labels: BootstrapSummary

@@ -455,5 +455,6 @@ def remaining_score_range(order: Sequence[UnjudgedDocument], *, highest: int) ->
 
 
 def count_to_narrow(widths: Floats, *, width: float = NEGLIGIBLE_WIDTH) -> int:
-    """Return the minimum number of unjudged documents after which at most this width is left."""
+    """Return how many documents must be judged until at most `width` of the score range is left.
+    widths: ranges after 0, 1, ... judged documents, from `remaining_score_range`."""
     return int(np.argmax(widths <= width + 1e-12))

@@ -279,7 +279,8 @@ def verdict_reasons(
 def describe_contradiction(
     what: str, means: AnsweredMeans, higher: str, p: str, facts: VerdictEvidence
 ) -> str:
-    """Describe both facts if the means favour one run and the signed ranks the other."""
+    """Return the sentence for a comparison in which the means favour one run and the signed ranks
+    the other."""
     favoured = {1: "B", -1: "A"}
     return (
         "on the topics that both answer, means and signed ranks point in different "

@@ -253,9 +253,9 @@ def _guess_table(lines: list[str]) -> DetectedKind:
     first = lines[0]
     delimiter = max("\t,;", key=first.count)
     names = normalise_names(first.rstrip("\r").replace('"', "").split(delimiter))
-    headed = _kind_of_header(names)
-    if headed is not None:
-        return _guess_by_texts(headed, names, lines[1:], delimiter)
+    header_kind = _kind_of_header(names)
+    if header_kind is not None:
+        return _guess_kind_by_text_length(header_kind, names, lines[1:], delimiter)
     rows = [line.split() for line in lines]
     columns = _guess_columns(rows) or _guess_damaged_columns(rows)
     if columns is not None:
@@ -299,8 +299,11 @@ def _guess_columns(rows: list[list[str]]) -> DetectedKind | None:
 
 
 def _are_topic_scores(rows: list[list[str]], *, whole: bool) -> bool:
-    """Return whether four columns are a run, a measure, a topic and a value: means over `all`
-    topics, or fractions where run and measure repeat."""
+    """Return whether rows of four columns are scores (run, measure, topic, value): a row has the
+    topic `all`, or the values are fractions and each run and measure has two rows on average.
+
+    whole: whether the values are whole numbers.
+    """
     scores = [row for row in rows if len(row) == 4]
     return any(row[2] == ALL_TOPICS for row in scores) or (
         not whole and 2 * len({(row[0], row[1]) for row in scores}) <= len(scores)
@@ -345,24 +348,24 @@ def _guess_damaged_columns(rows: list[list[str]]) -> DetectedKind | None:
     )
 
 
-def _guess_by_texts(
-    headed: FileKind, names: list[str], lines: list[str], delimiter: str
+def _guess_kind_by_text_length(
+    header_kind: FileKind, names: list[str], lines: list[str], delimiter: str
 ) -> DetectedKind:
     """Decide by the length of the texts, also if the header is `id text`."""
     either = (
-        headed == FileKind.TOPICS
+        header_kind == FileKind.TOPICS
         and len(names) == 2
         and find_column(names, ("_id", "id", "number", "num")) == 0
     )
     if either and lines:
         return guess_by_length([line.split(delimiter, 1)[-1] for line in lines])
-    if headed == FileKind.CLICKS:
+    if header_kind == FileKind.CLICKS:
         return DetectedKind((FileKind.CLICKS, FileKind.QRELS))
-    if headed == FileKind.TOPICS and {"title", "text"} <= set(names):
+    if header_kind == FileKind.TOPICS and {"title", "text"} <= set(names):
         return DetectedKind((FileKind.DOCUMENTS, FileKind.TOPICS))
     return DetectedKind(
-        (headed,),
-        sure=headed != FileKind.JUDGEMENTS or find_column(names, ANNOTATOR_NAMES) is not None,
+        (header_kind,),
+        sure=header_kind != FileKind.JUDGEMENTS or find_column(names, ANNOTATOR_NAMES) is not None,
     )
 
 

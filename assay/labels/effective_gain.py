@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Usefulness(NamedTuple):
+class LlmJudgeUsefulness(NamedTuple):
     """The usefulness of an LLM judge.
 
     gain: effective sample-size gain, 1 / (1 - ρ²), of grades and of binary relevance. NaN if people
@@ -45,7 +45,9 @@ class Usefulness(NamedTuple):
     topic_bias: float
 
 
-def compute_usefulness(people: Ints, llm: Ints, topic: Ints, *, min_relevant: int) -> Usefulness:
+def compute_usefulness(
+    people: Ints, llm: Ints, topic: Ints, *, min_relevant: int
+) -> LlmJudgeUsefulness:
     """Compute how useful an LLM judge's labels are in addition to human ones. people, llm, topic:
     int64 (n_pairs), grades, and the pair's topic from 0."""
     relevant, called = people >= min_relevant, llm >= min_relevant
@@ -57,7 +59,7 @@ def compute_usefulness(people: Ints, llm: Ints, topic: Ints, *, min_relevant: in
         _sample_size_gain(x.astype(np.float64), y.astype(np.float64))
         for x, y in ((people, llm), (relevant, called))
     )
-    return Usefulness(
+    return LlmJudgeUsefulness(
         len(people),
         graded,
         gain,

@@ -110,16 +110,16 @@ class JudgedSample:
         return number[inverse.reshape(-1)], int(number.max(initial=-1)) + 1
 
     @cached_property
-    def ideals(self) -> dict[tuple[str, int], Floats]:
+    def ideal_values(self) -> dict[tuple[str, int], Floats]:
         """Return the cache of ideal values by kind and depth, which all runs share."""
         return {}
 
     def ideal(self, kind: str, depth: int, formula: Callable[[Floats, int], Floats]) -> Floats:
         """Return float64 (n_topics), the formula applied to the estimated number of documents of
         each grade, from the cache if possible."""
-        if (kind, depth) not in self.ideals:
-            self.ideals[kind, depth] = formula(self.n_by_grade(), depth)
-        return self.ideals[kind, depth]
+        if (kind, depth) not in self.ideal_values:
+            self.ideal_values[kind, depth] = formula(self.n_by_grade(), depth)
+        return self.ideal_values[kind, depth]
 
     def n_by_grade(self) -> Floats:
         """Return float64 (n_topics, highest grade + 1), the estimated number of documents of each

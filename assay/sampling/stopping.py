@@ -258,8 +258,8 @@ class SampledComparison(NamedTuple):
 
     @property
     def max_sampling_share(self) -> float:
-        """Return an upper 95% bound of the share of v_t that is due to sampling, r + 1.645 · 2 √(r
-        (1 - r) / T) with r = v_j / v_t.
+        """Return an upper 95% bound of the share of the variance over topics that sampling causes:
+        r + 1.645 · 2 √(r (1 - r) / T) with r = v_j / v_t (`judging` / `topics`) and T topics.
 
         The topics' true differences and the sampling errors are independent, but over T topics the
         mean of their products is not 0. Its standard deviation is √(v_d v_j / T), it counts twice

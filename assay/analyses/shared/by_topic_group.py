@@ -1,6 +1,6 @@
 """Repeat an analysis within each group of topics (`--topic-groups FILE`).
 
-class Command(ByTopicGroup, CampaignCommand):   # first; read qrels by `read_one_qrels`
+class Command(TopicGroupCommand, CampaignCommand):   # first; read qrels by `read_one_qrels`
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ FILES_WRITTEN = ("output", "export", "export_qrels")
 """Options that write files. They apply only to the analysis of all topics."""
 
 
-class ByTopicGroup(FileCommand):
+class TopicGroupCommand(FileCommand):
     """Base of commands that accept --topic-groups.
 
     only_these: topics that qrels are restricted to when they are read, or None for all.

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.analyses.shared.by_topic_group import ByTopicGroup
+from assay.analyses.shared.by_topic_group import TopicGroupCommand
 from assay.analyses.shared.only_topics import filter_qrels
 from assay.analyses.shared.reading import DefaultNames, EvaluationOptions
 from assay.chunks import map_in_processes
@@ -200,9 +200,9 @@ def read_one_qrels(
 
 
 def restrict_to_group(command: FileCommand, qrels: QrelsColumns) -> QrelsColumns:
-    """Restrict qrels to the group of topics that a ByTopicGroup command currently computes. Raises
+    """Restrict qrels to the group of topics that a TopicGroupCommand currently computes. Raises
     BadInput if the qrels have no topic of the group."""
-    if not isinstance(command, ByTopicGroup):
+    if not isinstance(command, TopicGroupCommand):
         return qrels
     if command.topics_read is None:
         command.topics_read = list(qrels.topics)

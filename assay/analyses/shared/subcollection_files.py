@@ -1,10 +1,10 @@
-"""Write the sub-collections drawn by `stability` to files.
+"""Files of the sub-collections that the command `stability` draws.
 
 FOLDER/documents-0.25.tsv.gz   one element per row, with one digit per pair of sub-collections:
                                0 in neither, 1 in the first, 2 in the second, 3 in both
 FOLDER/qrels-0.25/3-2.txt      the qrels of the second sub-collection of the third pair
-FOLDER/topics-0.25/3-2.txt     its topics, one per line
-FOLDER/documents-0.25/3-2.txt  its documents, one per line
+FOLDER/topics-0.25/3-2.txt     the topics of that sub-collection, one per line
+FOLDER/documents-0.25/3-2.txt  the documents of that sub-collection, one per line
 """
 
 from __future__ import annotations
