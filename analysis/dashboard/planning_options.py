@@ -231,7 +231,7 @@ def list_planning_options(
     return now, deeper, "" if deeper else why
 
 
-def filter_helpful_options(now: Outlook, offered: list[PlanningOption]) -> list[PlanningOption]:
+def filter_helpful_options(now: Outlook, options: list[PlanningOption]) -> list[PlanningOption]:
     """Return the options that bring the end closer to the deadline or complete more ranks in time,
     best first. Returns none if the campaign is already in time.
 
@@ -252,7 +252,7 @@ def filter_helpful_options(now: Outlook, offered: list[PlanningOption]) -> list[
     for key in ("invite", "extend", "fewer", "depth", "order"):
         mildest_first = [
             one
-            for one in (reversed(offered) if key == "depth" else offered)
+            for one in (reversed(options) if key == "depth" else options)
             if one.key == key and distance(one.after) < distance(now)
         ]
         if key in ("depth", "order"):
@@ -449,14 +449,14 @@ def _order_options(base: OutlookInputs) -> Iterator[PlanningOption]:
         )
 
 
-def _describe_order(campaign: Campaign, played: WindowPreview, *, is_more_often: bool) -> str:
+def _describe_order(campaign: Campaign, preview: WindowPreview, *, is_more_often: bool) -> str:
     often = _("Annotators switch topics less often (every %(run)s documents).")
     if is_more_often:
         often = _("Annotators switch topics more often (every %(run)s documents).")
     order = level_sentences.describe_level_order(
-        campaign.level_word, round(played.percent_out_of_order)
+        campaign.level_word, round(preview.percent_out_of_order)
     )
-    return f"{often % {'run': f'{played.mean_run:.1f}'}} {order}"
+    return f"{often % {'run': f'{preview.mean_run:.1f}'}} {order}"
 
 
 def _depth_options(base: OutlookInputs) -> Iterator[PlanningOption]:
@@ -509,17 +509,17 @@ class DepthOption:
 
 
 def list_depth_options(
-    campaign: Campaign, offered: list[PlanningOption], *, live: CampaignSnapshot | None = None
+    campaign: Campaign, options: list[PlanningOption], *, live: CampaignSnapshot | None = None
 ) -> list[DepthOption]:
     """Return the depths at which judging can stop: the deepest complete level and all incomplete
     ones.
 
-    offered: the planning options of the campaign.
+    options: the planning options of the campaign.
     """
     base = read_outlook_inputs(campaign, live or get_snapshot(campaign))
     missing = np.maximum(base.whole - base.counted, 0)
     rows: list[DepthOption] = []
-    of = {option.value: option for option in offered if option.key == "depth"}
+    of = {option.value: option for option in options if option.key == "depth"}
     bands = [
         compute_rank_window(
             priority, highest=max(base.priorities[0], campaign.top_priority), width=campaign.band

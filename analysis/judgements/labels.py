@@ -117,7 +117,7 @@ class LabelChoices:
             & gold
             & ~(rows.active < self.min_seconds)
             & ~is_left_out
-            & rows.by(self.judges)
+            & rows.select_by_type(self.judges)
         )
 
     def words(self) -> list[str]:

@@ -79,7 +79,7 @@ class JudgementRows:
         }
         return replace(self, **arrays)
 
-    def by(self, judges: Collection[str]) -> NDArray[np.bool_]:
+    def select_by_type(self, judges: Collection[str]) -> NDArray[np.bool_]:
         """Return for each judgement whether its annotator is of one of these types. Shape (n,)."""
         wanted = np.array([kind in judges for kind in self.judges], dtype=bool)
         return wanted[self.annotator] if len(self) else np.zeros(0, dtype=bool)

@@ -58,7 +58,7 @@ def write_datasheet(content: ReleaseContent) -> str:
                 "## Files\n\n"
                 + _format_markdown_rows(
                     ("File", "Content"),
-                    [(f"`{part.name}`", part.holds) for part in PARTS if part.asked(content)],
+                    [(f"`{part.name}`", part.holds) for part in PARTS if part.is_included(content)],
                 ),
                 "## Privacy\n\nAnnotators appear under pseudonyms used only in this "
                 "campaign. This release contains no names, addresses or accounts"

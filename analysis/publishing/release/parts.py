@@ -103,8 +103,8 @@ class ReleasePart:
 
     name: file name, with a slash at the end for a folder. holds: description in the datasheet.
     needed: whether an import fails without it. earlier: columns written by older versions, which
-    are still read. write: returns the content as text, or as rows for a table with columns. asked:
-    whether a release of this content has the part.
+    are still read. write: returns the content as text, or as rows for a table with columns.
+    is_included: whether a release of this content has the part.
     """
 
     name: str
@@ -114,7 +114,7 @@ class ReleasePart:
     rows: Callable[[ReleaseContent], Iterable[Sequence[Any]]] | None = None
     needed: bool = False
     earlier: tuple[tuple[str, ...], ...] = ()
-    asked: Callable[[ReleaseContent], bool] = lambda content: True
+    is_included: Callable[[ReleaseContent], bool] = lambda content: True
 
     def written(self, content: ReleaseContent, text: IO[str]) -> None:
         if self.write is not None:
@@ -133,7 +133,7 @@ def part_writers(content: ReleaseContent) -> dict[str, Callable[[IO[str]], objec
     asked = [
         part
         for part in PARTS
-        if part.asked(content) and part.name in FILE_NAMES - {CROISSANT, CHECKSUMS_FILE}
+        if part.is_included(content) and part.name in FILE_NAMES - {CROISSANT, CHECKSUMS_FILE}
     ]
     files: dict[str, Callable[[IO[str]], object]] = {
         part.name: partial(part.written, content) for part in asked
@@ -344,25 +344,25 @@ PARTS = (
         "README.md",
         "title, authors, annotators, use, limits and licence, with a card for Hugging Face",
         lambda c, text: text.write(metadata.write_readme(c.campaign)),
-        asked=lambda c: metadata.has_metadata(c.campaign),
+        is_included=lambda c: metadata.has_metadata(c.campaign),
     ),
     ReleasePart(
         "CITATION.cff",
         "how to cite the data set",
         lambda c, text: text.write(metadata.write_citation(c.campaign)),
-        asked=lambda c: metadata.has_citation(c.campaign),
+        is_included=lambda c: metadata.has_citation(c.campaign),
     ),
     ReleasePart(
         ".zenodo.json",
         "metadata for Zenodo",
         lambda c, text: text.write(format_plain(metadata.describe_for_zenodo(c.campaign))),
-        asked=lambda c: metadata.has_citation(c.campaign),
+        is_included=lambda c: metadata.has_citation(c.campaign),
     ),
     ReleasePart(
         "LICENSE",
         "licences of judgements, topics and document texts",
         lambda c, text: text.write(metadata.write_licenses(c.campaign)),
-        asked=lambda c: bool(metadata.list_licenses(c.campaign)),
+        is_included=lambda c: bool(metadata.list_licenses(c.campaign)),
     ),
     ReleasePart(CROISSANT, "files, digests and tables for programs, in the format Croissant"),
     ReleasePart("datasheet.md", "this page", lambda c, text: text.write(c.sheet)),
@@ -395,12 +395,12 @@ PARTS = (
         "answers to further questions, by revision of judgements.tsv",
         columns=ANSWER_COLUMNS,
         rows=_answer_rows,
-        asked=_has_questions,
+        is_included=_has_questions,
     ),
     ReleasePart(
         QUESTION_QRELS,
         "labels of each further question, as trec_eval reads them",
-        asked=_has_questions,
+        is_included=_has_questions,
     ),
     ReleasePart(
         "excluded.tsv",
@@ -432,7 +432,7 @@ PARTS = (
         "survey answers, under pseudonyms; free text only if notes are included",
         columns=FEEDBACK_COLUMNS,
         rows=lambda c: iterate_feedback(c.campaign, words=c.plan.notes),
-        asked=lambda c: Feedback.objects.filter(membership__campaign=c.campaign).exists(),
+        is_included=lambda c: Feedback.objects.filter(membership__campaign=c.campaign).exists(),
     ),
     ReleasePart(
         "pool.tsv",
@@ -444,7 +444,7 @@ PARTS = (
         "prels.txt",
         "the sampled pool with the labels of its complete stages: topic 0 document stratum grade",
         lambda c, text: sample_files.write_prels(c.campaign, c.plan.choices, text, grades="graded"),
-        asked=lambda c: is_sampled(c.campaign) and read_stage_progress(c.campaign)[0] > 0,
+        is_included=lambda c: is_sampled(c.campaign) and read_stage_progress(c.campaign)[0] > 0,
     ),
     ReleasePart(
         "strata.tsv",
@@ -454,7 +454,7 @@ PARTS = (
         ),
         columns=sample_files.STRATA_COLUMNS,
         rows=lambda c: sample_files.strata_rows(c.campaign),
-        asked=_is_staged,
+        is_included=_is_staged,
     ),
     ReleasePart(
         "draw.tsv",
@@ -464,14 +464,14 @@ PARTS = (
         ),
         columns=sample_files.DRAW_COLUMNS,
         rows=lambda c: sample_files.draw_rows(c.campaign),
-        asked=_is_staged,
+        is_included=_is_staged,
     ),
     ReleasePart(
         LLM_LABELS,
         "labels by LLM judges, which are in no other file of this release",
         columns=LLM_LABEL_COLUMNS,
         rows=_llm_label_rows,
-        asked=_has_llm_labels,
+        is_included=_has_llm_labels,
     ),
     ReleasePart(
         LLM_JUDGES,
@@ -484,7 +484,7 @@ PARTS = (
                 ]
             )
         ),
-        asked=_has_llm_labels,
+        is_included=_has_llm_labels,
     ),
     ReleasePart(
         "pairs.tsv",
@@ -541,31 +541,31 @@ PARTS = (
         "documents.jsonl",
         "texts of the pool's documents",
         lambda c, text: exports.write_documents(c.campaign, text, whole=True),
-        asked=lambda content: content.plan.documents,
+        is_included=lambda content: content.plan.documents,
     ),
     ReleasePart(
         collection_files.RUNS,
         "runs: submission date, group, baseline, description, whether in the pool, and file",
         columns=collection_files.RUN_COLUMNS,
         rows=lambda c: collection_files.iterate_run_rows(c.campaign),
-        asked=lambda c: c.plan.runs,
+        is_included=lambda c: c.plan.runs,
     ),
     ReleasePart(
         collection_files.RUN_FOLDER,
         "rankings of the runs in TREC format, with their ir_metadata",
-        asked=lambda c: c.plan.runs and bool(collection_files.list_runs(c.campaign)),
+        is_included=lambda c: c.plan.runs and bool(collection_files.list_runs(c.campaign)),
     ),
     ReleasePart(
         collection_files.CLICKS,
         "qrels from clicks and their files",
         columns=collection_files.CLICK_COLUMNS,
         rows=lambda c: collection_files.iterate_click_rows(c.campaign),
-        asked=lambda c: c.plan.clicks,
+        is_included=lambda c: c.plan.clicks,
     ),
     ReleasePart(
         collection_files.CLICK_FOLDER,
         "qrels from clicks, which are in no other file of this release",
-        asked=lambda c: c.plan.clicks and bool(collection_files.list_clicks(c.campaign)),
+        is_included=lambda c: c.plan.clicks and bool(collection_files.list_clicks(c.campaign)),
     ),
     ReleasePart(
         PROVE,

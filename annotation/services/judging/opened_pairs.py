@@ -50,25 +50,25 @@ class Opening:
     """A pair opened by an annotator, with locked rows: the membership, the annotator's leases of
     the pair, and the pair.
 
-    pair_had: None if the pair was never assigned to the annotator. known: a judgement already
-    stored under the same key. judged: the annotator's current judgement of the pair. skipped:
-    whether the annotator skipped it.
+    assigned_pair: None if the pair was never assigned to the annotator. stored_judgement_id: of a
+    judgement already stored under the same key. current_judgement_id: of the annotator's current
+    judgement of the pair. skipped: whether the annotator skipped it.
     """
 
     annotator: Membership
-    pair_had: Pair | None
+    assigned_pair: Pair | None
     leases: list[Lease]
-    known: int | None
-    judged: int | None
+    stored_judgement_id: int | None
+    current_judgement_id: int | None
     skipped: bool
 
     @property
     def pair(self) -> Pair:
         """Return the pair. Raises LookupError if there is none, which cannot happen after a lease
         or judgement of it was found."""
-        if self.pair_had is None:
+        if self.assigned_pair is None:
             raise LookupError("this pair was never assigned to the annotator")
-        return self.pair_had
+        return self.assigned_pair
 
 
 def open_pair(annotator: Membership, key: uuid.UUID, pair_sql: str, row_key: Any) -> Opening:

@@ -126,8 +126,8 @@ def submit_judgement(
         opening = open_pair(
             annotator, key, LEASE_PAIR_SQL, to_database_value(Lease, "token", lease)
         )
-        if opening.known is not None:
-            return _stored_outcome(opening.known)
+        if opening.stored_judgement_id is not None:
+            return _stored_outcome(opening.stored_judgement_id)
         # Ended leases are included: an answer given before its lease ended may arrive later.
         served = next((own for own in opening.leases if own.token == lease), None)
         if served is None:
@@ -135,12 +135,12 @@ def submit_judgement(
                 "lease_unknown", _("This document was not assigned to you in this campaign."), 404
             )
         old = None
-        if opening.judged is not None:
-            old = Judgement.objects.get(pk=opening.judged)
+        if opening.current_judgement_id is not None:
+            old = Judgement.objects.get(pk=opening.current_judgement_id)
             # A second attempt at the qualification test judges the same pairs again, which is no
             # duplicate.
             if not qualification.is_from_earlier_attempt(
-                opening.annotator, opening.pair, opening.judged
+                opening.annotator, opening.pair, opening.current_judgement_id
             ):
                 return _resolve_duplicate(
                     opening, old, answer, key=key, since=served.served_at, now=now
@@ -173,12 +173,16 @@ def revise_judgement(
 
     def work() -> AnswerOutcome:
         opening = open_pair(annotator, key, JUDGEMENT_PAIR_SQL, judgement_id)
-        if opening.known is not None:
-            return _stored_outcome(opening.known)
-        if opening.judged is None:
+        if opening.stored_judgement_id is not None:
+            return _stored_outcome(opening.stored_judgement_id)
+        if opening.current_judgement_id is None:
             raise AnswerRefused("judgement_unknown", _("Judgement not found."), 404)
         return _add_revision(
-            opening, Judgement.objects.get(pk=opening.judged), answer, key=key, now=now
+            opening,
+            Judgement.objects.get(pk=opening.current_judgement_id),
+            answer,
+            key=key,
+            now=now,
         )
 
     return _run_once(work, annotator, key)
