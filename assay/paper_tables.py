@@ -199,7 +199,7 @@ def _format_shown_cell(table: Table, row: int, column: int, decimals: int, *, st
 
 
 def _text_width(text: str, size: float, *, bold: bool = False) -> float:
-    """Return an upper estimate of the points of a text."""
+    """Return an upper estimate of the width of a text, in points. size: font size in points."""
     ems = sum(LETTER_WIDTHS.get(letter, 0.75 if letter.isupper() else 0.53) for letter in text)
     return ems * size * FONT_FACTORS[size] * (1.15 if bold else 1)
 
@@ -207,7 +207,10 @@ def _text_width(text: str, size: float, *, bold: bool = False) -> float:
 def _column_widths(
     table: Table, shown: list[list[str]], headers: list[list[str]], size: float
 ) -> list[float]:
-    """Return the points of each column that is not wrapped."""
+    """Return an upper estimate of the width of each column without wrapped cells, in points.
+
+    size: font size in points.
+    """
     widths = []
     for i, lines in enumerate(headers):
         cells = [

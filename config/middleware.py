@@ -1,5 +1,6 @@
-"""Middleware for all responses: a request ID for the log, a strict content security policy, and
-pages that a campaign does not offer."""
+"""Middleware: request IDs and logging, rejection of input that cannot be stored or is too large, a
+strict content security policy, and an explanation on pages that preference campaigns do not
+support."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ def run_urgent_job() -> bool:
 
 
 class Reconciler:
-    """A sender of queued jobs and of jobs of dead workers to the broker, each attempt at most once
-    per minute."""
+    """Sender of waiting jobs to the broker: queued jobs and jobs of dead workers. It sends each
+    attempt of a job at most once per minute."""
 
     def __init__(self) -> None:
         self.upkeep = upkeep.Upkeep(send)

@@ -311,8 +311,8 @@ def _effect_sort_key(effect: LabelEffect) -> tuple[bool, int, float]:
 
 
 def _searched_text(campaign: Campaign, live: CampaignSnapshot) -> Callable[[ListedPair], str]:
-    """Return a function that gives the text in which a search looks for a row: topic, query,
-    document ID and pseudonyms."""
+    """Return a function that gives a row's searchable text: topic, query, document ID and
+    pseudonyms."""
     queries = dict(
         Topic.objects.filter(collection=campaign.collection_id).values_list("topic_id", "text")
     )

@@ -31,7 +31,8 @@ ANSWER_CHARACTERS = 2000
 
 @dataclass(frozen=True)
 class EngineAnswer:
-    """A search engine's response to sent labels. text: its beginning."""
+    """A search engine's response to uploaded labels. text: the beginning of the response body.
+    n_bytes: size of the upload."""
 
     status: int
     text: str

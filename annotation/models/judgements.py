@@ -15,7 +15,8 @@ from pooling.models import PoolEntry
 
 
 class Pair(models.Model):
-    """A pair of the campaign.
+    """A topic-document pair to be judged in a campaign. In a preference campaign, a battle of two
+    documents.
 
     `open_slots` = needed - counted - held is updated by the services in the same transaction as
     leases and judgements, and the partial index depends on it. In this module, a foreign key that

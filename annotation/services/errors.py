@@ -1,16 +1,16 @@
 """Errors that a user can fix.
 
-CampaignError      an error of a manager, as one sentence for the page
-├ Contradictory    invalid for every campaign: the API answers 400, and 409 to the others
-└ AnswerRefused    an annotator's answer is refused, with a code for the page and an HTTP status
+CampaignError           a manager's action that is not possible: the API answers 409
+├ ContradictionError    a request invalid for every campaign: the API answers 400
+└ AnswerRefused         a refused answer of an annotator, with a code for the page and an HTTP status
 """
 
 from __future__ import annotations
 
 
 class CampaignError(Exception):
-    """Raised if a manager's action is not possible. The message states the problem and a fix in
-    one sentence."""
+    """Raised if a manager's action is not possible. The message is shown on the page and states
+    the problem, followed by a fix if there is one."""
 
 
 class ContradictionError(CampaignError):

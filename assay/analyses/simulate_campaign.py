@@ -310,7 +310,8 @@ def run_simulation(shared: SimulationInputs, number: int) -> tuple[Any, Any]:
 def summarise_checks(
     shared: SimulationInputs, outcomes: Sequence[list[ordered.InterimResult]]
 ) -> Values:
-    """Return means over simulations by budget."""
+    """Return, per budget, the means over simulations of the interim checks: pairs judged, recall,
+    tau and RMSE by measure, relevant pairs left, and their upper bound."""
     budgets = {}
     for k, budget in enumerate(shared.plan.budgets):
         looks = [looks[k] for looks in outcomes]

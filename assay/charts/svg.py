@@ -481,7 +481,7 @@ def svg_drawing(width: float, height: float, *parts: str, title: str, descriptio
 
 
 def data_table(header: Sequence[str], rows: Sequence[Sequence[Cell]], *, caption: str) -> str:
-    """Return the table of the numbers that a picture shows."""
+    """Return the chart's data as an HTML table."""
 
     def cell(value: Cell) -> str:
         if isinstance(value, str):

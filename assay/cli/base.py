@@ -215,7 +215,7 @@ class FileCommand:
         return join_tables(self.tables(plain), plain)
 
     def compute_result(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the result of `compute` for options from `prepared`."""
+        """Run `compute` with the options returned by `prepare_options`, and return its result."""
         return self.compute(**options)
 
     def format_output(self, result: dict[str, Any], options: dict[str, Any]) -> str:

@@ -41,11 +41,12 @@ class BoardPoint:
 
 @dataclass(frozen=True)
 class BoardOrder:
-    """A linear order of runs under a relation that need not be transitive.
+    """The order of runs on a leaderboard by displacement, a pairwise relation that need not be
+    transitive. A run displaces another if it meets the caller's criterion for taking its place.
 
-    tags: best first. cycles: groups of runs that displace each other in a circle, in the order of
-    `tags`. against: pairs (above, below) in which the lower run displaces the higher one, only
-    within cycles.
+    tags: best first. cycles: groups of runs that displace one another cyclically, in the order of
+    `tags`. against: pairs (above, below), within cycles only, in which the lower run displaces the
+    higher one.
     """
 
     tags: list[str]
@@ -115,7 +116,7 @@ def order_by_displacement(tags: Sequence[str], displaces: Callable[[str, str], b
     which moves down with all below it. A run that displaces none goes to the end. `displaces` need
     not be transitive, so that a run may end up above one that displaces it. The order is therefore
     corrected from the top, by taking the first run that no remaining one displaces. Runs that
-    displace each other in a circle keep the order in which they entered and are reported.
+    displace one another cyclically keep the order in which they entered and are reported.
     """
     relation = np.array(
         [[a != b and displaces(a, b) for b in tags] for a in tags], dtype=bool

@@ -143,8 +143,8 @@ def count_tied_pairs(means: ArrayLike) -> int:
 
 
 def list_leaders(means: Mapping[str, float]) -> list[str]:
-    """Return the tags with the highest mean, in their order. Means equal to 10 decimals are
-    tied."""
+    """Return the tags tied for the highest mean, in input order. Means that agree to 10 decimals
+    are tied."""
     best = max(round(mean, DECIMALS) for mean in means.values())
     return [tag for tag, mean in means.items() if round(mean, DECIMALS) == best]
 

@@ -97,8 +97,9 @@ class _QrelsBuilder:
     def skip_to_content(
         self, first_line: int, n_lines: int, block: bytes
     ) -> tuple[int, int, bytes]:
-        """Return the block from the first line with a grade on, which determines the number of
-        columns. It is empty if no line is left."""
+        """Skip blank lines, comments and a header, and set the number of columns from the first
+        line with content. Returns (first_line, n_lines, block) of what remains. The block is empty
+        if no line is left."""
         at, n_blank, n_comments = cells.find_first_content(block)
         n_marks = len(SAMPLED_PATTERN.findall(block, 0, at)) if n_comments else 0
         self.of_a_sample |= n_marks > 0

@@ -154,8 +154,9 @@ class _RunBuilder:
     def skip_to_content(
         self, first_line: int, n_lines: int, block: bytes
     ) -> tuple[int, int, bytes]:
-        """Return the block from the first line with a result on, which determines the number of
-        columns. It is empty if no line is left."""
+        """Skip blank lines, comments and a header, and set the number of columns from the first
+        line with content. Returns (first_line, n_lines, block) of what remains. The block is empty
+        if no line is left."""
         at, n_blank, n_comments = cells.find_first_content(block)
         if len(self.head) + at <= MAX_HEAD_BYTES:
             self.head += block[:at]

@@ -66,7 +66,8 @@ def half_size(n: int) -> int:
 
 
 def shared_size(size: int, overlap: Fraction) -> int:
-    """Return floor(o m + 1/2) in exact arithmetic: 10% of 25 is 3."""
+    """Return how many of `size` units two sub-collections share at this overlap, rounded half up in
+    exact arithmetic: 10% of 25 is 3."""
     return (2 * overlap.numerator * size + overlap.denominator) // (2 * overlap.denominator)
 
 

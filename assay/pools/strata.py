@@ -132,7 +132,8 @@ def vote_shares(pool: PooledPairs) -> NDArray[np.float64]:
 
 
 def _vote_window_index(votes: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return each pair's index into VOTE_NAMES."""
+    """Return the index in VOTE_NAMES of each pair's vote window, delimited by quantiles of the vote
+    shares. votes: float64 (n_pairs)."""
     cuts = np.quantile(votes, VOTE_QUANTILES) if len(votes) else np.zeros(len(VOTE_QUANTILES))
     return np.searchsorted(cuts, votes, side="left")
 

@@ -28,10 +28,10 @@ is_expendable = False
 
 
 class JobWatch:
-    """A watch that ends one job if it must not continue.
+    """Watchdog that interrupts one job, and ends its process if the interruption fails.
 
-    why: returns the exception with which the job must end now, or None while it may continue.
-    give_up: called with the exception before the process ends.
+    why: returns the exception that must end the job, or None while it may continue. give_up: called
+    with that exception before the process ends.
     """
 
     def __init__(

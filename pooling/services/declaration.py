@@ -79,8 +79,8 @@ class CollectionPlan:
 
     @property
     def is_slow(self) -> bool:
-        """Return whether files are read or pairs created, which takes too long for a request or a
-        dry run."""
+        """Return whether applying the declaration imports files or changes the pool, which may
+        create pairs. If so, it may take too long for a request or a dry run."""
         return bool(self.imports) or any(change.table == "pool" for change in self.changes)
 
     def file(self, name: str, path: tuple[str | int, ...]) -> str | None:

@@ -142,8 +142,9 @@ def _check_documents() -> Iterator[WrongFigure]:
 
 
 def find_wrong_file_figures(row: Any, field: str) -> list[WrongFigure]:
-    """Return the wrong values that the row stores about this file, which exists and has its
-    original content. Raises ValueError, EOFError, OSError."""
+    """Compare the values stored in a row with those recomputed from its file, and return the wrong
+    ones. The file must exist and be unchanged. Raises FormatError, ValueError, EOFError or OSError
+    if it cannot be read."""
     so = _compute_file_figures(row, field)
     stays = isinstance(row, Upload) or field == "ids"
     return [
