@@ -170,7 +170,7 @@ def describe_iterations(counts: Values) -> str:
 
 
 class Command(FileCommand):
-    help = "Aggregate judgements to one label per pair, and write the qrels."
+    help = "Aggregate judgements into one label per pair, and write the qrels."
     makes_data_file = True
     tables = staticmethod(result_tables)
 

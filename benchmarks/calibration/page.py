@@ -198,7 +198,7 @@ quarter of the number of trials given above. Each pair has two judgements.
 
 ## Effective sample-size gain
 
-`llm rank` reports the gain 1 / (1 - ρ²), where ρ is the correlation of human and LLM labels on two grades, with an interval over topics.
+`llm rank` reports the gain 1 / (1 - ρ²), where ρ is the correlation between binary human and LLM labels, with a confidence interval over topics.
 
 - *correlation*: correlation of the relevance that the annotator and the LLM judge perceive, on a normal scale
 - *topic effect*: share of a pair's relevance, and of the LLM judge's error, that is the same for all pairs of the topic

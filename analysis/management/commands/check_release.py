@@ -18,8 +18,8 @@ from assay.cli.base import BadInput, DatabaseCommand
 
 class Command(DatabaseCommand):
     help = (
-        "List what a release lacks for its readers and reviewers, with reasons and fixes. The "
-        "exit status is 1 if a label, a licence or an author is missing."
+        "List what a release lacks, with reasons and fixes. The exit status is 1 if a label, a "
+        "licence or an author is missing."
     )
     takes_seed = False
 

@@ -91,8 +91,9 @@ def make_board_over_time(context: StudyContext) -> Section:
         f"{name} {context.value(name)}" for name in ("baselines", "until") if context.value(name)
     )
     note = (
-        f"{format_count(len(runs), 'run')}{f' ({after})' if after else ''}: each scored more "
-        "than all before it; only the best of each day."
+        f"Chosen from {format_count(len(runs), 'run')}{f' ({after})' if after else ''}. Each run in "
+        "the table scored higher than all earlier runs. Of runs with the same date, only the best "
+        "is considered."
     )
     chain = Table(
         "chain",

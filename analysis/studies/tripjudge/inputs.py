@@ -133,7 +133,7 @@ def judgement_arguments(context: StudyContext, *, only: str | None = None) -> di
     Raises PartLeftOut."""
     context.need(
         "judgements",
-        why="individual judgements; labels do not show the annotator, grade and time of each judgement",
+        why="individual judgements, because labels do not show the annotator, grade and time of each judgement",
     )
     given = {
         "judgements": context.file("judgements") or "",
@@ -221,7 +221,7 @@ def need_runs(context: StudyContext) -> None:
 
 
 def need_pooled(context: StudyContext) -> None:
-    context.need("pooled", why="the names of the runs that made the pool")
+    context.need("pooled", why="the names of the runs that contributed to the pool")
 
 
 def need_all(context: StudyContext, *needs: Callable[[StudyContext], None]) -> None:

@@ -13,7 +13,7 @@ from config import database_move
 class Command(BaseCommand):
     help = (
         "Copy the SQLite database to an empty PostgreSQL database. The old database and all "
-        "files are not changed."
+        "files are left unchanged."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

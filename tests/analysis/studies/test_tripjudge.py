@@ -96,7 +96,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return study_of(tmp_path_factory.mktemp("study"), "tripjudge", TOML, **FILES)
 
 
-NEEDS_POOLED = "needs `pooled`: the names of the runs that made the pool"
+NEEDS_POOLED = "needs `pooled`: the names of the runs that contributed to the pool"
 
 
 def test_every_part_is_there(out: Path) -> None:
