@@ -151,7 +151,7 @@ class AccountForm(forms.Form):
     language = forms.ChoiceField(
         label=_("Language"),
         required=False,
-        choices=[("", _("Browser's language")), *settings.LANGUAGES],
+        choices=[("", _("Browser language")), *settings.LANGUAGES],
     )
     to_do_mail = forms.BooleanField(
         label=_("Email me the to-do list"),

@@ -30,7 +30,7 @@ class FurtherQuestionForm(forms.Form):
     title = forms.CharField(max_length=MAX_TITLE, required=False)
     key = forms.CharField(
         required=False,
-        label=_("Key in files"),
+        label=_("Field name in files"),
         help_text=_("Lower-case letters, digits and underscores. Default: from the title."),
     )
     prompt = forms.CharField(

@@ -103,7 +103,7 @@ def columns(value: Any, *, per_topic: bool = False) -> Columns:
         if isinstance(value, kind):
             return function(value)
     raise TypeError(
-        f"a {type(value).__name__} has no columns; runs, qrels, judgements, labels, pools and scores have"
+        f"cannot read columns from {type(value).__name__}; expected runs, qrels, judgements, labels, a pool or scores"
     )
 
 

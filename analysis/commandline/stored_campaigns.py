@@ -70,7 +70,7 @@ def get_campaign(slug: str) -> Campaign:
     if campaign is None:
         raise BadInput(f"there is no campaign with the slug {slug!r}")
     if campaign.is_preferences:
-        raise BadInput(f"campaign {slug!r} collects preferences, and this needs grades")
+        raise BadInput(f"this analysis needs grades, but campaign {slug!r} collects preferences")
     return campaign
 
 

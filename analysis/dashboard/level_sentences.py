@@ -50,7 +50,7 @@ def describe_levels_by_deadline(word: str, number: int) -> str:
         ),
         "priority": (
             _("Judging will be complete up to priority %(n)s by the deadline."),
-            _("The first priority will not be complete by the deadline."),
+            _("Pairs with priority 1 will not all be judged by the deadline."),
         ),
     }.get(
         word,

@@ -113,7 +113,7 @@ def refuse_preferences(campaign: Campaign) -> None:
     """Raise CampaignError if the campaign collects preferences instead of grades."""
     if campaign.is_preferences:
         raise CampaignError(
-            _("%(campaign)s collects preferences, and this needs grades.")
+            _("This feature needs grades, but %(campaign)s collects preferences.")
             % {"campaign": campaign.name}
         )
 

@@ -159,7 +159,7 @@ def prepare_export(export: Export, campaign: Campaign, options: ExportOptions) -
     it cannot be created."""
     if not options.choices.is_primary and "question" not in export.heeds:
         raise CampaignError(
-            _("The export “%(title)s” contains grades only, no further questions.")
+            _("The export “%(title)s” contains only grades, not answers to further questions.")
             % {"title": export.title}
         )
     file = cast(BinaryIO, tempfile.SpooledTemporaryFile(MEMORY_BYTES))  # noqa: SIM115  handed to the response, which closes it

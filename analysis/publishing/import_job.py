@@ -124,8 +124,8 @@ def run_import(work: ClaimedJob) -> dict[str, Any]:
     if not default_storage.exists(stored):
         raise Refused(
             _(
-                "The uploaded release has already been imported, or it no longer exists. Upload "
-                "it again."
+                "The uploaded file is no longer available. If the release has not been imported "
+                "yet, upload it again."
             )
         )
     facts: dict[str, int] = {}

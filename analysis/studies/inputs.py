@@ -125,7 +125,7 @@ def check_inputs(study: Study, given: StudyInputs, *, by_campaign: bool) -> None
     FormatError for invalid values."""
     known = set(value_keys(study, by_campaign=by_campaign))
     if unknown := sorted(set(given.values) - known):
-        says = _("Unknown option of the study %(study)s: %(names)s. Choose from %(known)s.")
+        says = _("Unknown option for the study %(study)s: %(names)s. Choose from %(known)s.")
         raise MalformedRequest(
             says
             % {"names": ", ".join(unknown), "study": study.name, "known": ", ".join(sorted(known))}

@@ -158,7 +158,7 @@ class AskSerializer(StrictSerializer):
             raise serializers.ValidationError(
                 {
                     "options": (
-                        f"unknown option of {data['kind']}: {', '.join(unknown)}; choose from "
+                        f"unknown option for {data['kind']}: {', '.join(unknown)}; choose from "
                         f"{', '.join(sorted(known))}"
                     )
                 }

@@ -270,7 +270,12 @@ def is_applicable(
     """Return whether the campaign's LLM judges can be compared. Raises Refused with what is
     missing."""
     if campaign is None:
-        raise Refused(_("LLM judges belong to campaigns. Use the campaign's Results page."))
+        raise Refused(
+            _(
+                "LLM judges can only be compared within a campaign. Start the comparison on the "
+                "campaign's Results page."
+            )
+        )
     if not llm_judges.get_frozen_judges(campaign):
         raise Refused(
             _(

@@ -109,7 +109,7 @@ class CampaignServiceView(ServiceView):
                 if change.table == "pool" or change.name == "topic_check"
             )
             raise Conflict(
-                f"“{words}” runs in the background. Start it at the address of the collection first, "
+                f"“{words}” runs in the background. First send it to the collection's endpoint, "
                 "then use its result here."
             )
         if dry_run:

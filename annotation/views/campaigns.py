@@ -231,13 +231,13 @@ def _describe_effect(campaign: Campaign, per_pair: int, missing: int) -> str:
     if now < missing:
         says = _(
             "Judgements per pair: %(n)s (previously %(before)s). Missing judgements: %(now)s "
-            "(previously %(missing)s), which saves about %(hours)s hours at %(seconds)s seconds "
+            "(previously %(missing)s). This saves about %(hours)s hours at %(seconds)s seconds "
             "per judgement. Existing judgements still count."
         )
     else:
         says = _(
             "Judgements per pair: %(n)s (previously %(before)s). Missing judgements: %(now)s "
-            "(previously %(missing)s), which takes about %(hours)s more hours at %(seconds)s "
+            "(previously %(missing)s). This takes about %(hours)s more hours at %(seconds)s "
             "seconds per judgement. Existing judgements still count."
         )
     return says % {

@@ -118,8 +118,8 @@ def draw_from_runs(
     if not battles:
         raise Refused(
             _(
-                "No topic has runs with different first documents, so there is nothing to "
-                "compare. Choose other runs."
+                "The chosen runs have the same top-ranked document for every topic, so there is "
+                "nothing to compare. Choose other runs."
             )
         )
     return battles

@@ -86,8 +86,9 @@ def _recognise_kind(upload: Upload) -> tuple[str, bool, list[str]]:
     )
     if not guessed.kinds:
         says = _(
-            "The type of %(upload)s was not recognised (topics, documents, run, qrels, clicks or "
-            "set). Choose its type under “File type”, or convert it to one of the formats listed there."
+            "Assay could not recognise the type of %(upload)s. Choose topics, documents, run, "
+            "qrels, clicks or set under “File type”, or convert the file to one of the formats "
+            "listed there."
         )
         raise Refused(says % {"upload": upload.name})
     if not taken:

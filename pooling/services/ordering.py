@@ -175,7 +175,8 @@ def request_batch(pool: Pool, *, user: Any) -> Job:
         raise Refused(_("%(pool)s is not built yet.") % {"pool": pool.name})
     if not count_waiting_pairs(pool):
         raise Refused(
-            _("Every pair of %(pool)s with a text is already in a batch.") % {"pool": pool.name}
+            _("All pairs in %(pool)s that have a text are already in a batch.")
+            % {"pool": pool.name}
         )
     pool_pairs.check_idle(pool)
     number = pool.strata.count() + 1
@@ -245,7 +246,8 @@ def _store_batch(work: ClaimedJob, pool: Pool, number: int) -> None:
     )
     if handed[of_kept].all():
         raise Refused(
-            _("Every pair of %(pool)s with a text is already in a batch.") % {"pool": pool.name}
+            _("All pairs in %(pool)s that have a text are already in a batch.")
+            % {"pool": pool.name}
         )
     batch = _plan_batch(pool, kept, label[of_kept], handed[of_kept], number=number)
     chosen = of_kept[batch.rows]

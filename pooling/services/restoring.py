@@ -337,7 +337,7 @@ def restore_batches(
         ):
             raise NotRestorable(
                 f"{row.topic[:50]} {row.document[:50]} is a duplicate, or its pool or batch is unknown",
-                "each pair of a batch once",
+                "each pair once per batch",
                 row.line,
             )
         entry.stage, entry.entered, entry.stratum = (

@@ -316,7 +316,10 @@ def make_decisions_for_all(
     """Return one decision for all undecided proposals, or those with one reason, as `decide_topics`
     accepts them."""
     if decision not in ("keep", "remove"):
-        raise MalformedRequest(_("Unknown decision %(decision)s.") % {"decision": repr(decision)})
+        raise MalformedRequest(
+            _("Unknown decision %(decision)s. Choose keep or remove.")
+            % {"decision": repr(decision)}
+        )
     rows = collection.topics.filter(Q(decided_at=None) & ~Q(proposal=""))
     if reason:
         rows = rows.filter(proposal=reason)

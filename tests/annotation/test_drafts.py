@@ -303,7 +303,7 @@ def test_fewer_judgements_a_pair_tell_their_effect():
     )
     # by hand: 6 pairs: 18 - 1 were missing, 12 - 1 are; six judgements of a minute
     assert (
-        "Judgements per pair: 2 (previously 3). Missing judgements: 11 (previously 17), which saves about 0.1 hours at 60 seconds per judgement."
+        "Judgements per pair: 2 (previously 3). Missing judgements: 11 (previously 17). This saves about 0.1 hours at 60 seconds per judgement."
         in answer
     )
 
@@ -313,7 +313,7 @@ def test_closing_asks_first():
     page = manager_of(campaign).get(f"/campaigns/{campaign.slug}/settings/open/").content.decode()
     page = " ".join(page.split())  # as app.js asks it
     assert (
-        'data-confirm="Close the campaign? Annotators can no longer judge. 6 pairs still need '
+        'data-confirm="Close the campaign? Annotators will no longer be able to judge. 6 pairs still need '
         'judgements. You can reopen it later."'
     ) in page
 

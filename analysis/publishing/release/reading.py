@@ -348,7 +348,8 @@ class ReleaseFile:
             needed = parse_number(c["needed"], "needed")
             if needed is None or needed > 32_000:
                 raise InvalidReleaseCell(
-                    f"invalid needed {c['needed'][:20]!r}", "a whole number up to 32,000"
+                    f"invalid value in column `needed`: {c['needed'][:20]!r}",
+                    "a whole number up to 32,000",
                 )
             # releases of older versions have no additional judgements
             asked_more = parse_number(c.get("asked_more", "0"), "asked_more")

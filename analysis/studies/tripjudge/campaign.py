@@ -452,7 +452,7 @@ def make_times(context: StudyContext) -> Section:
         and statistics["daily_seconds"] is None
         and not topic_time_rows(statistics)
     ):
-        raise PartLeftOut("needs times: the columns seconds and judged_at of the judgements")
+        raise PartLeftOut("needs the columns `seconds` and `judged_at` in `judgements`")
     tables, figures = [], []
     if statistics["per_12h"] is not None:
         labels = [start[5:13].replace("T", " ") for start, _ in statistics["per_12h"]]

@@ -29,7 +29,7 @@ class Command(BaseCommand):
             unknown = set(options["campaigns"]) - set(campaigns.values_list("slug", flat=True))
             if unknown:
                 raise CommandError(
-                    f"there is no campaign with the slug {', '.join(sorted(unknown))}", returncode=2
+                    f"unknown campaign slugs: {', '.join(sorted(unknown))}", returncode=2
                 )
         broken = 0
         for slug in list(campaigns.values_list("slug", flat=True)):
@@ -38,4 +38,6 @@ class Command(BaseCommand):
             broken += len(faults)
             self.stdout.write(f"{slug}: {'; '.join(faults) or 'all counters agree'}")
         if broken:
-            raise CommandError(f"{broken} counters differ from their rows")
+            raise CommandError(
+                f"Counters that do not match the stored judgements and leases: {broken}"
+            )

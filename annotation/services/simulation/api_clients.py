@@ -240,7 +240,9 @@ class ApiConnection:
         try:
             said = json.loads(text)
         except ValueError:
-            raise CampaignError(f"{path} answered {answer.status} and no JSON") from None
+            raise CampaignError(
+                f"{path} returned status {answer.status} without a JSON body"
+            ) from None
         if answer.status != 200:
             raise AnswerRefused(said.get("code", "error"), said.get("detail", ""), answer.status)
         return said

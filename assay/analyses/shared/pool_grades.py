@@ -26,7 +26,9 @@ def build_pool_from_files(
     tops = [cut_run(run, depth, topics=qrels.topics) for run in runs]
     pool = make_depth_pool(tops, depth=depth, rng=np.random.default_rng(seed))
     if not len(pool):
-        raise BadInput("no run has a document for a topic of the qrels; check the topic IDs")
+        raise BadInput(
+            "the runs contain no documents for any topic in the qrels; check the topic IDs"
+        )
     return pool
 
 

@@ -119,7 +119,7 @@ def test_half_of_the_lines_are_enough_to_tell_the_mistakes_of_the_others(
         (b"%PDF-1.4 x", "a.x is a PDF. Upload text"),
         (
             b"\x89PNG\x00\x00\x00",
-            "The type of a.x was not recognised (topics, documents, run, qrels, clicks or set). Choose its type under",
+            "Assay could not recognise the type of a.x. Choose topics, documents, run, qrels, clicks or set under",
         ),
         (
             b"topic,document,annotator,grade\n1,d1,ada,2\n",

@@ -184,7 +184,7 @@ def test_batches_end_with_the_pool_and_leave_out_removed_topics_and_missing_text
     assert pool.entries.filter(topic__topic_id="2").exclude(stage=None).count() == handed, (
         "what was handed out stays"
     )
-    with pytest.raises(Refused, match="Every pair of first with a text is already in a batch"):
+    with pytest.raises(Refused, match="All pairs in first that have a text are already in a batch"):
         ordering.request_batch(pool, user=None)
     filled.topics.update(removed_reason="")
     assert ordering.count_waiting_pairs(plan(pool)) < 50
