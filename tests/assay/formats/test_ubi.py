@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -191,7 +190,8 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.data
-def test_the_sample_of_opensearch_is_counted_as_sets_count_it(data_folder: Path) -> None:
+def test_the_sample_of_opensearch_is_counted_as_pandas_counts_it(data_folder: Path) -> None:
+    pd = pytest.importorskip("pandas")
     folder = data_folder / "ubi"
     events, queries = (read_lines(folder / f"ubi_{name}.json.gz") for name in ("events", "queries"))
     counted = [one for one in events if one["action_name"] in ("impression", "click")]
@@ -199,19 +199,25 @@ def test_the_sample_of_opensearch_is_counted_as_sets_count_it(data_folder: Path)
     for one in counted + queries:
         if one.get("user_query", "").strip():
             text_of.setdefault(one["query_id"], one["user_query"])
-    searches: dict[str, dict[tuple[str, str], set[str]]] = {
-        name: defaultdict(set) for name in ("impression", "click")
-    }
-    for one in counted:
-        query = " ".join(text_of.get(one["query_id"], "").lower().split())
-        if query:
-            document = one["event_attributes"]["object"]["object_id"]
-            searches[one["action_name"]][query, document].add(one["query_id"])
-    expected = {
-        pair: (len(ids), len(ids & searches["click"][pair]))
-        for pair, ids in searches["impression"].items()
-    }
+    rows = pd.DataFrame(
+        {
+            "query": " ".join(text_of.get(one["query_id"], "").lower().split()),
+            "document": one["event_attributes"]["object"]["object_id"],
+            "search": one["query_id"],
+            "action": one["action_name"],
+        }
+        for one in counted
+    ).drop_duplicates()
+    rows = rows[rows["query"] != ""]
+    shown, clicked = (
+        rows[rows["action"] == action].drop(columns="action") for action in ("impression", "click")
+    )
+    pair = ["query", "document"]
+    n_shown = shown.groupby(pair)["search"].nunique()
+    n_clicked = shown.merge(clicked).groupby(pair)["search"].nunique()
+    n_clicked = n_clicked.reindex(n_shown.index, fill_value=0)
+    expected = dict(zip(n_shown.index, zip(n_shown, n_clicked, strict=True), strict=True))
     found = read_ubi(folder / "ubi_events.json.gz", queries=folder / "ubi_queries.json.gz")
     assert {pair: numbers[:2] for pair, numbers in counts(found).items()} == expected
     assert len(expected) == 1119
-    assert found.n_sessions == len({q for ids in searches["impression"].values() for q in ids})
+    assert found.n_sessions == shown["search"].nunique()
