@@ -41,7 +41,7 @@ class StopSignals:
         self.n += 1
 
 
-def run_jobs(*, n_processes: int, only_urgent: bool, n_other_processes: int) -> None:
+def run_jobs(*, n_processes: int, only_urgent: bool, parent_pid: int) -> None:
     """Run jobs in a process until it is asked to end or its parent is gone. The current job is
     finished."""
     interruptions.is_expendable = True
@@ -55,7 +55,7 @@ def run_jobs(*, n_processes: int, only_urgent: bool, n_other_processes: int) -> 
     upkeep.poll_forever(
         look,
         pause=upkeep.POLL_URGENT_SECONDS if only_urgent else POLL_SECONDS * n_processes,
-        is_over=lambda: signals.n > 0 or os.getppid() != n_other_processes,
+        is_over=lambda: signals.n > 0 or os.getppid() != parent_pid,
     )
 
 
@@ -67,7 +67,11 @@ def start_process(n_processes: int, *, only_urgent: bool) -> ForkProcess:
     connections.close_all()  # a connection cannot be shared between processes
     process = multiprocessing.get_context("fork").Process(
         target=run_jobs,
-        kwargs={"n_processes": n_processes, "only_urgent": only_urgent, "above": os.getpid()},
+        kwargs={
+            "n_processes": n_processes,
+            "only_urgent": only_urgent,
+            "parent_pid": os.getpid(),
+        },
     )
     process.start()
     return process

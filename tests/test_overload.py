@@ -222,9 +222,9 @@ def test_the_counts_are_those_of_all_processes_and_of_who_took_the_place_of_one_
     counts = RequestCounts()
     for age in (3, 4, 3 + 256):
         counts.claim_slot(age)
-        counts.answered(JUDGEMENT, 200, 0.25)
-        counts.answered(API, 503, 0.0)
-        counts.refused(PAGE)
+        counts.record_response(JUDGEMENT, 200, 0.25)
+        counts.record_response(API, 503, 0.0)
+        counts.record_refusal(PAGE)
     assert [row for row in counts.answers() if row[2]] == [(JUDGEMENT, "2xx", 3), (API, "5xx", 3)]
     assert dict(counts.refusals())[PAGE] == 3
     assert dict(counts.queue_seconds())[JUDGEMENT] == 0.75
