@@ -157,8 +157,8 @@ def naive_estimate_refusal(slug: str) -> str:
     """Return why values that treat unjudged pairs as not relevant are refused for a campaign on a
     sampled pool."""
     return (
-        f"the pool of {slug} is sampled, and this measure would count every pair that was not "
-        f"drawn as not relevant. `evaluate --campaign {slug}` estimates HT-nDCG@k, HT-P@k and "
+        f"the pool of {slug} is sampled, and this measure would treat unsampled pairs as "
+        f"not relevant. `evaluate --campaign {slug}` estimates HT-nDCG@k, HT-P@k and "
         "xinfAP with confidence intervals"
     )
 

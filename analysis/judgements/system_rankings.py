@@ -27,7 +27,7 @@ TOO_FEW_RUNS = "a ranking needs at least two runs"
 
 
 SAMPLED_POOL_REASON = (
-    "the pool is sampled: these rankings would count every pair that was not drawn as not relevant"
+    "the pool is sampled: these rankings would treat unsampled pairs as not relevant"
 )
 
 

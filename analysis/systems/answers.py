@@ -90,7 +90,7 @@ def get_measure(campaign: Campaign, name: str) -> Measure:
         if is_sampled(campaign):
             known = ", ".join(offered_measures(campaign))
             raise UnknownMeasure(
-                f"{measure} would count every pair that was not drawn as not relevant. For a "
+                f"{measure} would treat unsampled pairs as not relevant. For a "
                 f"sampled pool, choose one of {known}"
             )
         raise UnknownMeasure(

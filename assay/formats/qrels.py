@@ -36,9 +36,7 @@ BEIR_COLUMNS = "3 columns: query-id corpus-id score"
 SAMPLED_MARK = "# SAMPLED"
 """Start of the head line of qrels that contain the sampled pairs of a pool."""
 SAMPLED_PATTERN = re.compile(rb"^[^\S\n]*+" + SAMPLED_MARK.encode(), re.MULTILINE)
-SAMPLED_MESSAGE = (
-    "labels of a sampled pool: a measure would count every pair that was not drawn as not relevant"
-)
+SAMPLED_MESSAGE = "labels of a sampled pool: a measure would treat unsampled pairs as not relevant"
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 

@@ -82,7 +82,7 @@ def refuse_unsampled(measures: Sequence[Measure]) -> None:
         if not FAMILIES[measure.family].sampled:
             hint = f"; {instead[measure.family]} estimates it" if measure.family in instead else ""
             raise BadInput(
-                f"{measure} on a sampled pool would count every pair that was not drawn as not relevant{hint} "
+                f"{measure} on a sampled pool would treat unsampled pairs as not relevant{hint} "
                 f"(estimates: {', '.join(name for name, family in FAMILIES.items() if family.sampled)})"
             )
 

@@ -150,8 +150,8 @@ def test_a_command_that_cannot_estimate_refuses_the_campaign_with_the_reason(cam
     status, out, said = refused(name, *MORE.get(name, []), "--campaign", campaign.slug)
     assert (status, out) == (2, "")
     assert (
-        f"the pool of {campaign.slug} is sampled, and this measure would count every pair that was "
-        f"not drawn as not relevant. `evaluate --campaign"
+        f"the pool of {campaign.slug} is sampled, and this measure would treat unsampled pairs as "
+        f"not relevant. `evaluate --campaign"
     ) in said
 
 
@@ -172,7 +172,7 @@ def test_a_command_that_estimates_shows_no_other_measure(campaign, name):
             some = next(text for text in (f"{key}@10", key, f"{key}(0.8)") if parses(text))
             status, out, said = refused(name, "--campaign", campaign.slug, "--measures", some)
             assert (status, out) == (2, ""), some
-            assert "would count every pair that was not drawn as not relevant" in said
+            assert "would treat unsampled pairs as not relevant" in said
 
 
 def parses(text: str) -> bool:
@@ -220,7 +220,7 @@ def test_qrels_of_a_sampled_pool_are_refused_from_a_file(campaign, name, tmp_pat
         first, second = ([str(one), *given, *FURTHER.get(name, [])] for one in (marked, five))
     status, out, said = refused(name, *first)
     assert (status, out) == (2, ""), said
-    assert "a measure would count every pair that was not drawn as not relevant" in said
+    assert "a measure would treat unsampled pairs as not relevant" in said
     status, out, said = refused(name, *second)
     assert (status, out) == (2, ""), said
     assert "five with a stratum are a sampled pool, which needs --sampled" in said
@@ -244,7 +244,7 @@ def test_every_kind_of_report_estimates_or_refuses(campaign, name):
     if not kind.estimates:
         with pytest.raises(
             Refused,
-            match="is sampled, and this measure would count every pair that was not drawn as not relevant",
+            match="is sampled, and this measure would treat unsampled pairs as not relevant",
         ):
             reports.request_report(kind, **asked)
         return
@@ -281,7 +281,7 @@ def test_exported_qrels_that_are_imported_again_are_known_by_their_head_line(cam
         user=None,
     )
     job = do(report.job)
-    assert (job.state, "every pair that was not drawn as not relevant" in job.message) == (
+    assert (job.state, "unsampled pairs as not relevant" in job.message) == (
         "failed",
         True,
     )
@@ -293,7 +293,7 @@ def test_no_study_ranks_systems_under_the_labels(campaign, name, tmp_path):
     status, _, said = refused(
         "study", name, "--campaign", campaign.slug, "--output", str(tmp_path / "results")
     )
-    ranks = status == 2 and "would count every pair that was not drawn as not relevant" in said
+    ranks = status == 2 and "would treat unsampled pairs as not relevant" in said
     assert ranks or "AssertionError" not in said
     if not ranks:
         assert status == 0, said
@@ -306,7 +306,7 @@ def test_no_study_ranks_systems_under_the_labels(campaign, name, tmp_path):
             user=None,
         )
     except Refused as error:
-        assert "not drawn" in str(error)  # noqa: PT017
+        assert "unsampled pairs" in str(error)  # noqa: PT017
     else:
         assert do(study.job).state == ("failed" if ranks else "done"), study.job.message
 
@@ -411,9 +411,9 @@ def test_every_function_of_the_library_that_scores_refuses(campaign, tmp_path):
             given = {"a": qrels, "b": qrels} if name == "compare_rankings" else qrels
             return getattr(assay, name)(given, *rest, **options)
 
-        with pytest.raises(assay.BadInput, match="not drawn as not relevant"):
+        with pytest.raises(assay.BadInput, match="unsampled pairs as not relevant"):
             called(marked)
-        with pytest.raises(assay.BadInput, match="not drawn as not relevant"):
+        with pytest.raises(assay.BadInput, match="unsampled pairs as not relevant"):
             called(assay.read_qrels(marked))
         with pytest.raises(assay.FormatError, match="which needs --sampled"):
             called(five)

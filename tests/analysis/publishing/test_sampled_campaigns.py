@@ -326,13 +326,13 @@ def test_numbers_that_need_the_whole_pool_are_refused_with_the_reason(campaign):
     ):
         status, _, said = refused(command, "--campaign", campaign.slug, *more)
         assert status == 2, command
-        assert "every pair that was not drawn as not relevant" in said, command
+        assert "unsampled pairs as not relevant" in said, command
 
 
 def test_reports_estimate_or_refuse(campaign):
     runs = [row.pk for row in campaign.collection.runs.order_by("tag")]
     chosen = {"runs": runs, "qrels": ["campaign:graded:majority"], "options": {}}
-    with pytest.raises(Refused, match="is sampled, and this measure would count"):
+    with pytest.raises(Refused, match="is sampled, and this measure would treat"):
         reports.request_report(
             KINDS["bootstrap"],
             collection=campaign.collection,

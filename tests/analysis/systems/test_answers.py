@@ -286,9 +286,7 @@ def test_of_a_sampled_pool_means_are_estimates_and_no_naive_measure_is_taken(
     sampled_campaign = make_sampled_world()
     forbid_measures_under_labels(monkeypatch)
     assert read_campaign_sample(sampled_campaign, LabelChoices()).stage >= 1
-    assert "would count every pair that was not drawn" in page_of(
-        sampled_campaign, client, "?measure=nDCG@10"
-    )
+    assert "would treat unsampled pairs" in page_of(sampled_campaign, client, "?measure=nDCG@10")
     page_of(sampled_campaign, client)
     job = work_off(Job.objects.get(kind=answers.ANSWER_JOB))
     assert job.state == "done", job.message
