@@ -2,6 +2,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3 || echo python3.11)
 VENV = .venv/bin/python
 WORKERS ?= 2
+# More test processes than cores, because tests wait for browsers and servers about a third of their time.
+TEST_WORKERS ?= 3
 COMPILE = .venv/bin/uv pip compile --quiet --generate-hashes --python-version 3.11 --no-emit-index-url pyproject.toml
 
 .DEFAULT_GOAL := help
@@ -20,11 +22,11 @@ run:  ## install, prepare and start everything on 127.0.0.1 (port: ASSAY_PORT, d
 test:  ## install what the tests need, then run all of them
 	@$(PYTHON) config/install.py dev
 	@$(VENV) config/browser.py
-	@$(VENV) -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+	@$(VENV) -m pytest -n $(TEST_WORKERS) --dist loadgroup $(ARGS)
 
 test-quick:  ## the tests for daily work: without browser, real collections, started servers and whatever else is long
 	@$(PYTHON) config/install.py dev
-	@$(VENV) -m pytest -n $(WORKERS) --dist loadgroup -m "not browser and not data and not slow and not long" $(ARGS)
+	@$(VENV) -m pytest -n $(TEST_WORKERS) --dist loadgroup -m "not browser and not data and not slow and not long" $(ARGS)
 
 .PHONY: fuzz
 fuzz:  ## a hundred thousand mutated files for every reader of files: nothing but FormatError (ARGS="--files 2000" for a short one)
